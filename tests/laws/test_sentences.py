@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import random
 import re
+import shutil
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -25,6 +28,16 @@ untouched_min_eligible = 5
 untouched_max_need = 1.0
 """
 Row = dict[str, Any]
+# What the report counts in a sentence, and what it counts.
+REPORTED = (
+    (r"([\d,]+) strateg(?:y keeps|ies keep) failing", "FROM anti_patterns WHERE kind = 'avoid' AND state = 'open'"),
+    (r"([\d,]+) alarms?: ", "FROM project_health, unnest(alarms)"),
+    (r"([\d,]+) items? waits? for a person's word", "FROM review_queue"),
+    (r"([\d,]+) (?:memory|memories) may be archived", "FROM forgetting_plan WHERE NOT is_shadow"),
+    (r"([\d,]+) fading memor", "FROM review_queue WHERE kind = 'fading'"),
+    (r"([\d,]+) expiring memor", "FROM review_queue WHERE kind = 'expiring'"),
+    (r"([\d,]+) strateg(?:y is|ies are) weakening", "FROM heuristics WHERE trend = 'weakening'"),
+)
 
 
 def random_log(seed: int) -> list[Row]:
@@ -261,3 +274,16 @@ def test_an_anti_pattern_says_what_its_attempts_say(publish: duckdb.DuckDBPyConn
                 """,  # noqa: S608 - of the test's own names
             )
             assert later == [{"attempts": number(since, 2), "successes": 0 if since[1] == "none" else number(since)}]
+
+
+def test_the_report_counts_what_the_tables_hold(publish: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    ((file,),) = publish.execute("SELECT path FROM duckdb_databases() WHERE NOT internal").fetchall()
+    shutil.copytree(Path(file).parents[2], tmp_path / "home", symlinks=True)  # this process holds the file open
+    made = SmallHome(tmp_path / "home").ask("report", "--to", str(tmp_path / "report.html"))
+    assert made.returncode == 0, made.stderr
+    page = re.sub(r"<(script|style|svg).*?</\1>", "", (tmp_path / "report.html").read_text(), flags=re.DOTALL)
+    said = html.unescape(re.sub(r"<[^>]+>", " ", page))
+    for pattern, query in REPORTED:
+        ((count,),) = publish.execute(f"SELECT count(*) {query}").fetchall()
+        found = {int(number.replace(",", "")) for number in re.findall(pattern, said)}
+        assert found == ({count} if count else found & {0}), (pattern, found, count)
