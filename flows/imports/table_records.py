@@ -74,6 +74,9 @@ def _of_array(stream: BinaryIO, longest_row: int) -> Iterator[ReadRecord]:
     while True:
         at = _next_at(text, at)
         if text.buffer[at : at + 1] == "]":
+            text.more()  # what is packed may be cut behind it
+            if text.fault:
+                raise UnreadableUnitError(text.fault)
             return
         number += 1
         wanted = _BLOCK

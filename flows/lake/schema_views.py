@@ -291,7 +291,7 @@ def _time(text: str) -> str:
         f"try_cast({of('y')} || '-' || {of('mo')} || '-' || {of('d')} || ' ' || {of('h', '00')} || ':' || "
         f"{of('mi', '00')} || ':' || {of('s', '00')} AS TIMESTAMP)"
     )
-    minutes = f"(CAST({of('oh')} AS INTEGER) * 60 + CAST({of('om')} AS INTEGER))"
+    minutes = f"(CAST({of('oh')} AS BIGINT) * 60 + CAST({of('om')} AS BIGINT))"
     offset = f"CASE WHEN {part}.sign = '-' THEN -1 ELSE 1 END * {minutes} * 60000000"
     is_clock = (
         f"CAST({of('oh')} AS INTEGER) < 24 AND CAST({of('om')} AS INTEGER) < 60 AND CAST({of('s')} AS INTEGER) < 60"

@@ -122,7 +122,11 @@ FIRST_ROWS = {
         "is_answered": True,
         "project": "",
     },
-    "alarms": {"level": "warning", "alarm": "associated with lower success: 1 (alarm from 1).", "judged_count": 1},
+    "alarms": {
+        "level": "warning",
+        "alarm": "1 of its memories have the verdict harmful: success was lower with them than without (alarm from 1).",
+        "judged_count": 1,
+    },
     "half_lives": {"memory_type": "knowledge", "half_life_days": 90.0, "gain": 0.0, "default_half_life_days": 90.0},
     "need_calibration": {
         "cutoff_at": "2026-02-16T00:00:00Z",
@@ -171,7 +175,7 @@ FIRST_ROWS = {
     "memory_references_of": {"interaction_id": "i6", "is_echoed": True, "is_cited": True, "basis": "reported"},
     "memory_ends": {"basis": "reported", "is_counted": True, "succeeded": 1, "failed": 0},
     "memory": {"memory_id": "bad advice", "lift_basis": "randomised", "pinned": False},
-    "memory_curation": {"action": "skip", "target_memory_id": "new port", "method": "curate/2"},
+    "memory_curation": {"action": "skip", "target_memory_id": "new port", "method": "curate/3"},
     "model_and_rules": {"model_action": None, "is_same": None, "rules_action": "add"},
     "proposed_merges": {"project": "facts", "memory_ids": ["new port", "port again"]},
     "candidates": {"text": "Prices are kept as integers"},

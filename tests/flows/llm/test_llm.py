@@ -38,14 +38,14 @@ def test_what_the_rules_say_of_the_same_changes_stands_beside(home):
     home.serve()
     home.nightly()
     rows = home.published()
-    assert (rows["b"]["rules_action"], rows["a"]["rules_action"]) == ("add", "add")
+    assert (rows["b"]["rules_action"], rows["a"]["rules_action"]) == ("update", "add")
     counted = json.loads(home.ask("sql", "model_and_rules", "--format", "json").stdout)
     assert sum(row["changes"] for row in counted) == len(rows)
     differing = [row for row in counted if row["is_same"] is False]
-    assert ("add", "merge") in {(row["rules_action"], row["model_action"]) for row in differing}
+    assert ("update", "merge") in {(row["rules_action"], row["model_action"]) for row in differing}
     told = " ".join(home.ask("why", "b").stdout.split())
     assert "merge a (" in told
-    assert ", says curate/llm-1:some-model; the rules say add (" in told
+    assert ", says curate/llm-1:some-model; the rules say update a (" in told
     home.run("report")
     page = (home.folder / "reports" / "latest.html").read_text()
     assert "A language model has answered about" in page

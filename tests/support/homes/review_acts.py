@@ -89,7 +89,7 @@ def said(home: HasSettings, command: str, *item_ids: str, now: datetime | None =
 def states(home: HasSettings) -> dict[str, dict[str, Any]]:
     """The memories as they are now, by id."""
     log = LogAsOf(Lake(Path(home.settings.lake)), utc_now() + timedelta(days=1), home.settings.params())
-    now = log.states.filter(pl.col("valid_until").is_null()).drop("valid_from", "valid_until")
+    now = log.states.filter(pl.col("valid_until").is_null()).drop("valid_from", "valid_until", "owner")
     return {row["memory_id"]: row for row in now.to_dicts()}
 
 

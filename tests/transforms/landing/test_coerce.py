@@ -250,7 +250,7 @@ def test_every_declared_bound_is_enforced():
     bounded = {name for name, column in COLUMNS.items() if column.low is not None}
     assert bounded == {
         "interactions.injection_probability", "interactions.tokens", "interactions.cost", "outcomes.duration_ms",
-        "outcomes.tokens", "outcomes.cost", "memories.confidence", "memories.importance",
+        "outcomes.tokens", "outcomes.cost", "memories.confidence", "memories.importance", "memories.stated_references",
     }  # fmt: skip
     for name in sorted(bounded):
         assert isinstance(one(COLUMNS[name], -1), Unfit)
