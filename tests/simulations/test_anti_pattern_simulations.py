@@ -52,6 +52,7 @@ def worlds(seed, groups, strategies, *, bad=0.0, correlation=0.0, attempts=3, on
             "success",
             pl.when(~pl.col("success")).then(pl.lit("timeout")).alias("error_id"),
             pl.lit(None, pl.Float64).alias("duration_ms"),
+            pl.lit(None, pl.String).alias("cost_unit"),
             pl.lit(None, pl.Float64).alias("cost"),
             pl.lit(None, pl.Int64).alias("tokens"),
         )
@@ -135,6 +136,7 @@ def mixed_world(seed, nights=67):
         "success",
         pl.lit(None, pl.String).alias("error_id"),
         *(pl.lit(None, pl.Float64).alias(name) for name in ("duration_ms", "cost")),
+        pl.lit(None, pl.String).alias("cost_unit"),
         pl.lit(None, pl.Int64).alias("tokens"),
     )
 

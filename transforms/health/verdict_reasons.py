@@ -35,9 +35,7 @@ def _uses(since: pl.Expr, params: VerdictParams) -> pl.Expr:
     in_words = pl.col("reference_count") - echoed
     quoted = pl.format("Repeated word for word in {}", counted(echoed, "interaction"))
     if params.method != "verdict/2":
-        only = pl.format(
-            "{} ({} of the {} quotes only repeat what the prompt said)", quoted, pl.col("parroted"), echoed
-        )
+        only = pl.format("{} (in {} of the {} the prompt said it already)", quoted, pl.col("parroted"), echoed)
         quoted = pl.when(pl.col("parroted") > 0).then(only).otherwise(quoted)
     told = (
         pl.when(in_words == 0)

@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import stat
-import zipfile
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -210,13 +210,14 @@ def test_a_file_refused_whole_that_names_it_is_not_kept(home: SmallHome, tmp_pat
     assert (home.folder / "lake" / "FORMAT").read_text() == "7\n"
     erased(home, "--interaction", f"{ASKED}-1")
     assert (home.folder / "lake" / "FORMAT").read_text() == "7\n"  # an earlier release would land it again
-    for name, row in (("named.zip", ada(1)), ("other.zip", interaction("fine"))):
-        with zipfile.ZipFile(tmp_path / name, "w") as archive:
-            archive.writestr("log.jsonl", f"{json.dumps(row)}\n")
+    for name, row in (("named.tar", ada(1)), ("other.tar", interaction("fine"))):
+        (tmp_path / "log.jsonl").write_text(f"{json.dumps(row)}\n")
+        with tarfile.open(tmp_path / name, "w") as archive:
+            archive.add(tmp_path / "log.jsonl", "log.jsonl")
         home.ask("land", str(tmp_path / name), "--max-refused", "1")
     there = {path.name for path in home.folder.glob("lake/quarantine/files/*")}
-    assert hashlib.sha256((tmp_path / "named.zip").read_bytes()).hexdigest() not in there
-    assert hashlib.sha256((tmp_path / "other.zip").read_bytes()).hexdigest() in there
+    assert hashlib.sha256((tmp_path / "named.tar").read_bytes()).hexdigest() not in there
+    assert hashlib.sha256((tmp_path / "other.tar").read_bytes()).hexdigest() in there
 
 
 def test_each_kind_takes_what_it_names_and_no_more(home: SmallHome) -> None:

@@ -46,9 +46,7 @@ def reasons_of(row, *others, **said):
         (
             health_row(parroted=59, need_30d=None),
             [
-                _USED.replace(
-                    "60 interactions", "60 interactions (59 of the 60 quotes only repeat what the prompt said)"
-                ),
+                _USED.replace("60 interactions", "60 interactions (in 59 of the 60 the prompt said it already)"),
             ],
         ),
         (unused_row(created_at=ago(0.5)), ["Created 1 day ago: too young to judge (under 14 days)."]),

@@ -73,7 +73,7 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "observe-5/merge_proposals": "18b79601440476c5aab185dd9c1b74f1078d731ee63816e5550a7e73100b2dba",
     "observe-5/observations": "6d984d6c92aa2a9a2a79acb8017d10f316f92c8011880243b9a2ef326b4d8068",
     "project_health-1/project_health": "d66f8b702a357bfd36b61ba4ef310181740124b4789aee641196f39379be40d9",
-    "project_health-2/project_health": "c5ad7b12c812e0f1ce73d3e2f6bce7fd5d3d8fdc0c89b8ffcba019d676ffa9cb",
+    "project_health-2/project_health": "f8d1decea74c597c541ea169c6c40f8156e109a8796eb031a747e2a697f02f69",
     "regret-1/regret": "51feadd115e26a1800a63aeb357320b534347db94dad0de71b8d72a25abcfa10",
     "review_queue-1/review_queue": "65e822567b271c764e81cf23a305df52590174a7ef87e797f11c6eab67d48960",
     "review_queue-2/review_queue": "70aec11016f91fb1e6d9035c6b9b5d6e95cee012ff8a329bd49fe2982a000e40",

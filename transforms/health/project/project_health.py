@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.transforms.core.figures import counted
 from slowwave.transforms.core.frames import Frame, Lazy, framed
 from slowwave.transforms.core.vocabularies import FADING_STATES, HOLDING_TRENDS, SETTLED_STATUSES, VERDICTS
 from slowwave.transforms.evidence.echo.echo import normalised
@@ -125,10 +126,12 @@ def _alarms(level: str, params: ProjectHealthParams) -> list[pl.Expr]:
     if level == "critical" and params.method != "project_health/1":
         text = (
             f"{level}: given to interactions of another user, agent or tag scope in the last {params.leak_days} days:"
-            " {} times (scope_leaks), last on {}."
+            " {} (scope_leaks), last on {}."
         )
         last = pl.col("last_leaked_at").dt.strftime("%Y-%m-%d")
-        found.append(pl.when(pl.col("late_leaks") > 0).then(pl.format(text, "late_leaks", last)))
+        found.append(
+            pl.when(pl.col("late_leaks") > 0).then(pl.format(text, counted(pl.col("late_leaks"), "injection"), last))
+        )
     if level == "warning" and params.method != "project_health/1":
         text = (
             f"{level}: injected in the last {params.stale_days} days though superseded, invalid or expired by then:"
