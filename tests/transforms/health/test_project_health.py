@@ -65,7 +65,7 @@ def test_a_memory_that_was_given_to_another_user_is_critical():
     assert (told["scope_leak_count"], told["health"]) == (3, "critical")
     (alarm,) = told["alarms"]
     assert alarm == (
-        "critical: given to interactions of another user, agent or tag scope in the last 30 days: 2 times"
+        "critical: given to interactions of another user, agent or tag scope in the last 30 days: 2 injections"
         " (scope_leaks), last on 2026-02-28."
     )
     told = health_of(rows, leaks=[("m0", ago(40))])["shop"]
