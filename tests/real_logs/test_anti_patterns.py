@@ -46,6 +46,7 @@ def outcomes() -> pl.DataFrame:
         "duration_ms",
         pl.lit(None, pl.Int64).alias("tokens"),
         pl.lit(None, pl.Float64).alias("cost"),
+        pl.lit(None, pl.String).alias("cost_unit"),
         ((given == "true") & ~is_cascade).alias("is_attempt"),
     )
 

@@ -34,6 +34,7 @@ def attempts() -> pl.DataFrame:
         *[pl.lit(None, pl.String).alias(name) for name in _UNSAID],
         pl.lit(None, pl.Int64).alias("tokens"),
         pl.lit(None, pl.Float64).alias("cost"),
+        pl.lit(None, pl.String).alias("cost_unit"),
     )
     took = pl.duration(microseconds=(pl.col("duration_ms").fill_null(0) * 1000).cast(pl.Int64))
     rows = rows.with_columns((pl.col("created_at") + took).alias("recorded_at"))
