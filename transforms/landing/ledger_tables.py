@@ -54,7 +54,7 @@ class RunSteps(Table):
     key: ClassVar[tuple[str, ...]] = ("step",)
 
     step: str = column("Key: the function that computed it, as in `slowwave lineage`.")
-    run_id: str = column("The run. It published this.")
+    run_id: str = column("The run. Here the one that published the rows.")
     stage: Stage = column("The line of the benchmark that it counts for.")
     tables: list[str] = column("What it computed; empty: only what other steps are made from.")
     rows_count: int = column("Rows. Written by this run; what it took over is not among them.")
@@ -67,7 +67,7 @@ class RunFiles(Table):
     name: ClassVar[str] = "run_files"
     key: ClassVar[tuple[str, ...]] = ("run_id", "file_number")
 
-    run_id: str = column("Key: the run. It landed the file.")
+    run_id: str = column("Key: the run. Here the one that landed the file.")
     file_number: int = column("Key: place of the file in that run, from 1.")
     source: str = column("Where it comes from. Path as given, or - for standard input.")
     file_hash: str = column("SHA-256 of the file's bytes. A file with the same bytes is not landed twice.")
@@ -101,7 +101,7 @@ class Quarantine(Table):
         "The row as delivered, its first 10,000 characters (in the lake, its first million); bytes that are not UTF-8"
         " as \\xNN."
     )
-    run_id: str = column("The run. It refused the row.")
+    run_id: str = column("The run. Here the one that refused the row.")
     landed_at: datetime = column("By the machine's clock.", unit="UTC")
     format: FileFormat | None = column(
         "What the file was read as. NULL: landed by a release that did not note it.",

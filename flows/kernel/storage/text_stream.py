@@ -178,14 +178,14 @@ class _WindowsLines:
 
     def read(self, _size: int) -> bytes:
         """Some bytes; none at the end. A line that no end is seen of is given as it is."""
-        block = self._read(_BLOCK)
-        lines, newline, cut = (self._cut + block).rpartition(b"\n")
-        if not block or len(cut) > _BLOCK:
-            lines, newline, cut = self._cut + block, b"", b""
-        self._cut = cut
-        if not lines and not newline and block:
-            return self.read(_size)
-        return b"\n".join(map(_of_windows, lines.split(b"\n"))) + newline
+        while True:
+            block = self._read(_BLOCK)
+            lines, newline, cut = (self._cut + block).rpartition(b"\n")
+            if not block or len(cut) > _BLOCK:
+                lines, newline, cut = self._cut + block, b"", b""
+            self._cut = cut
+            if lines or newline or not block:
+                return b"\n".join(map(_of_windows, lines.split(b"\n"))) + newline
 
 
 def _of_windows(line: bytes) -> bytes:
