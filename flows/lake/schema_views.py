@@ -19,7 +19,18 @@ from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.sql import partition_sql, shown
 from slowwave.transforms.core.blank import NOT_BLANK
 from slowwave.transforms.core.schema import Column, Landed, Table, columns, comment, sql_text, table_comment
-from slowwave.transforms.core.times import EARLIEST_US, EPOCH_MILLISECONDS_FROM, ISO, LATEST_US, NUMBER, ZERO_TIMES
+from slowwave.transforms.core.times import (
+    EARLIEST_US,
+    EPOCH_MICROSECONDS_FROM,
+    EPOCH_MILLISECONDS_FROM,
+    EPOCH_NANOSECONDS_BELOW,
+    EPOCH_NANOSECONDS_FROM,
+    ISO,
+    LATEST_US,
+    NUMBER,
+    WHOLE_NUMBER,
+    ZERO_TIMES,
+)
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import EVIDENCE
 from slowwave.transforms.landing.coerce import holds_ids
@@ -298,13 +309,24 @@ def _time(text: str) -> str:
     )
     fraction = f"CAST(rpad(left({part}.f, 6), 6, '0') AS BIGINT)"
     iso = f"CASE WHEN {part}.y <> '' AND {is_clock} THEN epoch_us({clock}) + {fraction} - {offset} END"
-    whole = f"try_cast(CASE WHEN regexp_matches({text}, '^\\s*[+-]?[0-9]+\\s*$') THEN trim({text}) END AS HUGEINT)"
-    number = f"try_cast(CASE WHEN regexp_matches({text}, {sql_text(NUMBER)}) THEN trim({text}) END AS DOUBLE)"
-    scale = f"CASE WHEN abs({{}}) >= {EPOCH_MILLISECONDS_FROM} THEN 1000 ELSE 1000000 END"
+    is_whole = f"regexp_matches({text}, {sql_text(WHOLE_NUMBER)})"
+    is_number = f"regexp_matches({text}, {sql_text(NUMBER)})"
+    # of 64 bits, that a product stays within HUGEINT
+    whole = f"CAST(try_cast(CASE WHEN {is_whole} THEN trim({text}) END AS BIGINT) AS HUGEINT)"
+    number = f"try_cast(CASE WHEN {is_number} AND NOT {is_whole} THEN trim({text}) END AS DOUBLE)"
     us = (
-        f"coalesce({iso}, {whole} * {scale.format(whole)}, "
-        f"try_cast(round({number} * {scale.format(number)}) AS HUGEINT))"
+        f"coalesce({iso}, {_epoch_us(whole, f'{whole} // 1000')}, "
+        f"try_cast(round({_epoch_us(number, f'{number} / 1000')}) AS HUGEINT))"
     )
     zero = ", ".join(sql_text(f"{each:%Y-%m-%d}".rjust(10, "0")) for each in ZERO_TIMES)
     at = f"make_timestamp(CAST(CASE WHEN {us} BETWEEN {EARLIEST_US} AND {LATEST_US} THEN {us} END AS BIGINT))"
     return f"CASE WHEN {at} NOT IN ({zero}) THEN {at} END"
+
+
+def _epoch_us(number: str, of_nanoseconds: str) -> str:
+    return (
+        f"CASE WHEN abs({number}) < {EPOCH_MILLISECONDS_FROM} THEN {number} * 1000000 "
+        f"WHEN {number} < {EPOCH_MICROSECONDS_FROM} THEN {number} * 1000 "
+        f"WHEN {number} < {EPOCH_NANOSECONDS_FROM} THEN {number} "
+        f"WHEN {number} < {EPOCH_NANOSECONDS_BELOW} THEN {of_nanoseconds} END"
+    )

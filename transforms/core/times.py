@@ -14,6 +14,11 @@ _LAST_HOUR, _LAST_MINUTE, _LAST_SECOND = 23, 59, 59
 # 0001-01-01 and 9999-12-31T23:59:59.999999, the instants every engine here can hold and print.
 EARLIEST_US = -62_135_596_800_000_000
 LATEST_US = 253_402_300_799_999_999
+# Larger ones are micro- and nanoseconds, from 2001-09-09 on: what lies between is no time, nor are the smallest and the
+# greatest Int64, which programs write for a time that they do not know.
+EPOCH_MICROSECONDS_FROM = 10**15
+EPOCH_NANOSECONDS_FROM = 10**18
+EPOCH_NANOSECONDS_BELOW = 2**63 - 1
 # The zero values of clocks: of Go and .NET, and of Unix. Programs write them for a time that they do not know.
 ZERO_TIMES = (datetime(1, 1, 1), datetime(1970, 1, 1))  # noqa: DTZ001 - naive times hold UTC
 
@@ -23,6 +28,7 @@ ISO = (
     r"(?:[Tt ](?P<h>[0-9]{2}):(?P<mi>[0-9]{2})(?::(?P<s>[0-9]{2})(?:[.,](?P<f>[0-9]{1,9}))?)?)?"
     r"\s*(?P<z>[Zz]|UTC|(?P<sign>[+-])(?P<oh>[0-9]{2}):?(?P<om>[0-9]{2})?)?\s*$"
 )
+WHOLE_NUMBER = r"^\s*[+-]?[0-9]+\s*$"
 NUMBER = r"^\s*[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\s*$"
 
 
@@ -30,7 +36,8 @@ def time_from_text(text: pl.Expr) -> pl.Expr:
     """Datetime('us') holding UTC, or NULL where the text is no instant.
 
     ISO-8601 with any offset (none is UTC), a date alone (its midnight), `YYYY-MM-DD HH:MM:SS`, or an epoch in seconds
-    (milliseconds from 10¹¹ on). Digits after the microsecond are cut off.
+    (milliseconds from 10¹¹ on, microseconds from 10¹⁵, nanoseconds from 10¹⁸). What is smaller than a microsecond is
+    cut off.
     """
     part = text.str.extract_groups(ISO)
 
@@ -68,14 +75,44 @@ def _epoch_us(text: pl.Expr) -> pl.Expr:
     is_number = text.str.contains(NUMBER)
     whole = text.str.strip_chars().str.strip_prefix("+").cast(pl.Int64, strict=False)
     real = pl.when(is_number).then(text.str.strip_chars()).cast(pl.Float64, strict=False)
+
     # compared with two bounds: the smallest Int64 has no absolute value
     is_seconds = whole.is_between(-EPOCH_MILLISECONDS_FROM, EPOCH_MILLISECONDS_FROM, closed="none")
-    in_range = whole.is_between(EARLIEST_US // 1000, LATEST_US // 1000)
-    whole_us = pl.when(is_number & is_seconds).then(whole * 1_000_000).when(is_number & in_range).then(whole * 1000)
-    scale = pl.when(real.abs() >= EPOCH_MILLISECONDS_FROM).then(1_000.0).otherwise(1_000_000.0)
-    real_us = (real * scale).round()
-    real_us = pl.when(whole.is_null() & real_us.is_between(EARLIEST_US, LATEST_US)).then(real_us)
+    whole_us = (
+        pl.when(is_seconds).then(whole * 1_000_000)
+        .when(whole.is_between(EARLIEST_US // 1000, LATEST_US // 1000)).then(whole * 1000)
+        .when(whole.is_between(EPOCH_MICROSECONDS_FROM, LATEST_US)).then(whole)
+        .when(whole.is_between(EPOCH_NANOSECONDS_FROM, EPOCH_NANOSECONDS_BELOW - 1)).then(whole // 1000)
+    )  # fmt: skip
+    whole_us = pl.when(is_number).then(whole_us)
+    real_us = (
+        pl.when(real.abs() < EPOCH_MILLISECONDS_FROM).then(real * 1_000_000.0)
+        .when(real < EPOCH_MICROSECONDS_FROM).then(real * 1000.0)
+        .when(real < EPOCH_NANOSECONDS_FROM).then(real)
+        .when(real < EPOCH_NANOSECONDS_BELOW).then(real / 1000.0)
+        .round()
+    )  # fmt: skip
+    is_whole = text.str.contains(WHOLE_NUMBER)
+    real_us = pl.when(~is_whole & real_us.is_between(EARLIEST_US, LATEST_US)).then(real_us)
     return pl.coalesce(whole_us, real_us.cast(pl.Int64, strict=False))
+
+
+def epoch_microseconds(number: float) -> float:
+    """Return an epoch number, in the unit that its size tells, in microseconds.
+
+    Raises:
+        OverflowError: no unit makes it a time.
+    """
+    if abs(number) < EPOCH_MILLISECONDS_FROM:
+        return number * 1_000_000
+    if number < EPOCH_MICROSECONDS_FROM:
+        return number * 1000
+    if number < EPOCH_NANOSECONDS_FROM:
+        return number
+    if number < EPOCH_NANOSECONDS_BELOW:
+        return number // 1000
+    message = f"no epoch: {number}"
+    raise OverflowError(message)
 
 
 def datetime_in_range(us: pl.Expr) -> pl.Expr:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from slowwave.transforms.core.times import EPOCH_MILLISECONDS_FROM
+from slowwave.transforms.core.times import epoch_microseconds
 
 _LAST = datetime(9999, 12, 31, 23, 59, 59, 999_999)  # noqa: DTZ001 - naive times hold UTC everywhere
 
@@ -16,8 +16,7 @@ def moment_of(stated: object) -> datetime | None:
             moment = datetime.fromisoformat(stated.strip())
             return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
         if isinstance(stated, (int, float)) and not isinstance(stated, bool):
-            seconds = stated / 1000 if abs(stated) >= EPOCH_MILLISECONDS_FROM else stated
-            return datetime(1970, 1, 1) + timedelta(seconds=seconds)  # noqa: DTZ001 - naive times hold UTC everywhere
+            return datetime(1970, 1, 1) + timedelta(microseconds=epoch_microseconds(stated))  # noqa: DTZ001 - naive times hold UTC everywhere
     except (ValueError, OverflowError):
         pass
     return None

@@ -76,8 +76,9 @@ def test_accepted(text, expected):
         "2026-03-10T08:05:09.", "2026-03-10T08:05:09.1234567890", "2026-03-10T08:05:09+24:00", "2026-3-1",
         "2026-03-10T08:05:09+02:60", "2026-03-10T08:05:09 CET", "2026-03-10T08:05:09+2", "10.03.2026", "03/10/2026",
         "2026-03-10T08:05:09Z tomorrow", "x2026-03-10", "12026-03-10", "-2026-03-10", "nan", "inf", "-inf", "NaN",
-        "1e400", "1e300", "9223372036854775807", "-9223372036854775808", "-9223372036854775807", "1_700_000_000",
-        "99999999999999999999", "-62135596801", "253402300800000", "9999-12-31T23:59:59-00:01", "0x10", "--1", "1 2",
+        "1e400", "1e300", "1e19", "9223372036854775807", "-9223372036854775808", "-9223372036854775807",
+        "1_700_000_000", "99999999999999999999", "-62135596801", "253402300800000", "9999-12-31T23:59:59-00:01", "0x10",
+        "--1", "1 2",
         "0001-01-01T00:00:00+00:01", "٢٠٢٦-٠٣-١٠", "2026-03-10T08:05:09+٠٥:٠٠", "2026-03-10T08:05:09.٥", "٣",
     ],
 )  # fmt: skip
@@ -138,10 +139,29 @@ def test_agrees_with_datetime_fromisoformat(moment, separator, timespec):
     assert instant(text) == expected
 
 
-@given(st.integers(-(10**15), 10**15) | st.integers(10**11 - 5, 10**11 + 5) | st.integers())
-def test_whole_epochs_are_seconds_below_1e11_and_milliseconds_from_there(number):
+LAST_MS = 253_402_300_799_999  # the last millisecond of the year 9999
+
+
+@given(
+    st.integers(-(10**15), 10**15)
+    | st.integers(10**11 - 5, 10**11 + 5)
+    | st.integers(LAST_MS - 5, LAST_MS + 5)
+    | st.integers(10**15 - 5, 10**15 + 5)
+    | st.integers(1000 * LAST_MS, 1000 * LAST_MS + 2000)
+    | st.integers(10**18 - 5, 10**18 + 5)
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.integers()
+)
+def test_the_size_of_a_whole_epoch_tells_its_unit(number):
     try:
-        expected = EPOCH + (timedelta(milliseconds=number) if abs(number) >= 10**11 else timedelta(seconds=number))
+        if abs(number) < 10**11:
+            expected = EPOCH + timedelta(seconds=number)
+        elif number < 10**15:
+            expected = EPOCH + timedelta(milliseconds=number)
+        elif number < 10**18:
+            expected = EPOCH + timedelta(microseconds=number)
+        else:
+            expected = EPOCH + timedelta(microseconds=number // 1000) if number < 2**63 - 1 else None
     except OverflowError:
         expected = None
     assert instant(str(number)) == expected

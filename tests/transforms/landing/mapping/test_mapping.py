@@ -78,8 +78,6 @@ def test_a_mapped_row_is_the_row_that_has_the_contracts_names():
     ("options", "record", "field", "value"),
     [
         (("created_at=t",), {"t": 1772900000}, "created_at", 1772900000),
-        (("created_at=t",), {"t": 1772900000_000_000}, "created_at", datetime(2026, 3, 7, 16, 13, 20)),  # noqa: DTZ001
-        (("created_at=t",), {"t": 1772900000_000_000_000}, "created_at", datetime(2026, 3, 7, 16, 13, 20)),  # noqa: DTZ001
         (("success=s",), {"s": "Failed"}, "success", False),
         (("success=s",), {"s": "ok"}, "success", True),
         (("success=s",), {"s": "perhaps"}, "success", "perhaps"),
