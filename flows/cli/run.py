@@ -34,7 +34,9 @@ from slowwave.flows.land.land import Landing
 from slowwave.flows.land.paths import path_deliveries
 from slowwave.flows.land.readings import Readings
 from slowwave.flows.land.report import MAX_REFUSED, LandingReport
-from slowwave.flows.nightly.mapping_lines import mapping_uses
+from slowwave.flows.nightly.landing_lines.mapping_lines import mapping_uses
+from slowwave.flows.nightly.landing_lines.unknown_lines import retry_command, unknown_json
+from slowwave.flows.nightly.landing_lines.unmatched_lines import unmatched_ids, unmatched_json, unmatched_lines
 from slowwave.flows.nightly.nightly import (
     NightlyResult,
     land_paths,
@@ -50,7 +52,6 @@ from slowwave.flows.nightly.screen import (
     result_lines,
     result_title,
 )
-from slowwave.flows.nightly.unknown_lines import retry_command, unknown_json
 from slowwave.flows.publish.run import start_run
 from slowwave.flows.publish_to.run import published_after_night
 from slowwave.flows.schedule.server import prefect_api
@@ -94,10 +95,13 @@ def run_land(
                 report, run_id = land_paths(run, deliveries, kind=kind, readings=readings), run.run_id
         report.passed_over += [] if paths else passed_over(settings.inbox)
     report.unreadable += faults
+    unmatched = unmatched_ids(Lake(settings.lake_folder), report.days) if run_id else []
     if output == "json":
-        typer.echo(json.dumps(landing_json(report, readings.chosen), indent=2))
+        found = landing_json(report, readings.chosen) | {"unmatched_ids": unmatched_json(unmatched)}
+        typer.echo(json.dumps(found, indent=2))
     elif report.files:
         print_landing(report, readings.chosen, dry_run=dry_run)
+        print_lines("", unmatched_lines(unmatched))
         publishing = f"{this_command()} nightly"
         if run_id and report.total("quarantined"):
             print_lines("", [], [retry_command(report) or publishing, quarantine_command(run_id)])

@@ -20,12 +20,13 @@ from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.report import LandingReport
 from slowwave.flows.nightly.answer_lines import answer_lines, quiet_lines
+from slowwave.flows.nightly.landing_lines.mapping_lines import mapping_lines
+from slowwave.flows.nightly.landing_lines.unknown_lines import print_shown, print_unknown, unknown_lines
+from slowwave.flows.nightly.landing_lines.unmatched_lines import unmatched_ids, unmatched_lines
 from slowwave.flows.nightly.learned_lines import has_strategies, learned_lines
-from slowwave.flows.nightly.mapping_lines import mapping_lines
 from slowwave.flows.nightly.memory_lines import memory_lines, waits_for_review
 from slowwave.flows.nightly.nightly import NightlyResult
 from slowwave.flows.nightly.set_aside_lines import set_aside_lines
-from slowwave.flows.nightly.unknown_lines import print_shown, print_unknown, unknown_lines
 from slowwave.flows.publish.plan import DayPlan
 from slowwave.transforms.landing.ledger_tables import Runs
 from slowwave.transforms.landing.mapping.rules import FieldMapping
@@ -178,6 +179,7 @@ def result_lines(settings: Settings, result: NightlyResult) -> Lines:
         lines += imported_lines(result.imported)
     if result.status != "built":
         lines += landed_lines(result.landed)
+        lines += unmatched_lines(unmatched_ids(Lake(settings.lake_folder), result.landed.days))
         lines += [("asked", result.asked)] if result.asked else []
     if result.status != "skipped":
         lines += day_lines(result.built, "built" if result.status == "built" else "rebuilt", len(result.plan.days))

@@ -19,6 +19,7 @@ from slowwave.flows.cli import main as cli
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.land.land import path_deliveries
+from slowwave.flows.land.report import LandingReport
 from slowwave.flows.nightly.nightly import NightlyResult, land_paths, nightly, start_run
 
 Row = dict[str, Any]
@@ -59,13 +60,13 @@ class SmallHome:
         self.settings = Settings(folder)
         self._logs = 0
 
-    def land(self, *rows: Row | str) -> None:
-        """Land rows as one file from beside the home; text is a line as it stands."""
+    def land(self, *rows: Row | str) -> LandingReport:
+        """Land rows as one file from beside the home, and return what became of them; text is a line as it stands."""
         self._logs += 1
         log = self.folder.parent / f"{self.folder.name}-log-{self._logs}.jsonl"
         log.write_text("".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows))
         with writer_lock(self.settings, "land"):
-            land_paths(start_run(self.settings, "land"), path_deliveries([str(log)]))
+            return land_paths(start_run(self.settings, "land"), path_deliveries([str(log)]))
 
     def nightly(self, as_of: datetime | None = None, *, full: bool = False) -> NightlyResult:
         """Publish."""
