@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import os
+import shlex
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,7 @@ from slowwave.flows.imports.cursors import Cursors
 from slowwave.flows.imports.importer import found_by, importer, source_settings
 from slowwave.flows.imports.importer import project_map as projects_of
 from slowwave.flows.imports.importing import ImportOptions, ImportReport, since_moment
+from slowwave.flows.imports.recognised.no_rows import why_no_rows
 from slowwave.flows.imports.recognised.recognition import recognised
 from slowwave.flows.imports.sources import SOURCES, Source, is_store, source_named
 from slowwave.flows.imports.stores.seen_file import has_been_seen
@@ -45,6 +47,7 @@ _SHOWN_EXAMPLE = 120
 _SHOWN_LEFT = 60
 _SHOWN_SORT = 300
 _MOST_SORTS = 30
+_NOTHING = "nothing of it was found there"
 # Whose memories the rows of a source name by their ids.
 _MEMORIES_OF = {"claude-code": "claude-memory"}
 
@@ -88,18 +91,24 @@ def run_import(
             with tempfile.TemporaryDirectory(prefix="slowwave-import-") as aside:
                 lake = Lake(settings.lake_folder)
                 report = importer(settings, lake, source, options, rehearsed_in=Path(aside), **how).run(found)
+                why = why_no_rows(source, report, there)
                 landed, run_id, answers = _rehearsed(settings, report, screen), "", []
         else:
             with writer_lock(settings, "import", wait_seconds=WAIT_SECONDS, waiting=screen.note):
                 run = start_run(settings, "land", screen.progress)
                 at_work = importer(settings, run.lake, source, options, **how)
                 report = at_work.run(found)
-                landed, run_id = _landed(run, report, at_work.cursors), run.run_id
+                why = why_no_rows(source, report, there)
+                landed, run_id = _landed(run, report, None if why else at_work.cursors), run.run_id
                 answers = imported_lines(report.tally.holds, run.params) if landed.total("accepted") else []
         screen.close()
         todo = [f"{this_command()} {one}" for one in _todo(settings, source, landed)]
         _print(source, report, landed, run_id, answers, todo, dry_run=dry_run, output=output)
-        _exit_if_faulty(report, landed, screen)
+        wrong = report.faults + landed.unreadable + landed.alarms(MAX_REFUSED, is_rehearsal=dry_run)
+        wrong += [why] if why else []
+        if there and not report.units and not report.unchanged:
+            wrong += [said for said in _elsewhere(settings, source, there) if said not in wrong]
+        _exit_if_any(wrong, screen)
 
 
 def _chosen(settings: Settings, named: Sequence[str]) -> tuple[Source, list[Path], list[NotImported]]:
@@ -233,6 +242,7 @@ def _import_lines(source: Source, report: ImportReport) -> Lines:
     lines = [("import", f"{source.described} ({source.name}): {read}")]
     lines += [("", f"{count:,} × {producer}") for producer, count in sorted(report.producers.items())[:_SHOWN]]
     tally = report.tally
+    lines += _record_lines(tally.records)
     kinds = (("interaction", "interactions"), ("outcome", "outcomes"), ("memory", "memories"))
     lines.append(("rows", ", ".join(counted(tally.kinds[one], one, many) for one, many in kinds)))
     lines += _ranked("refused", tally.refused)
@@ -245,6 +255,14 @@ def _import_lines(source: Source, report: ImportReport) -> Lines:
         said = f"{counted(count, 'file')} left" if count > 1 else "1 file left"
         lines.append(("other files" if not at else "", f"{said}, such as {example}: {why}"))
     return lines
+
+
+def _record_lines(records: Counter[str]) -> Lines:
+    """How many records were read, of which kinds."""
+    ranked = sorted(records.items(), key=lambda item: (-item[1], item[0]))
+    kinds = [f"{count:,} {kind}" for kind, count in ranked[:_SHOWN]]
+    kinds += [f"{len(ranked) - _SHOWN:,} more kinds"] if len(ranked) > _SHOWN else []
+    return [("records", f"{records.total():,} read: {', '.join(kinds)}")] if ranked else []
 
 
 def _ranked(label: str, counts: Counter[str], examples: Mapping[str, str] | None = None) -> Lines:
@@ -286,6 +304,7 @@ def _as_json(report: ImportReport) -> dict[str, Any]:
         "unchanged": report.unchanged,
         "bytes": report.bytes,
         "producers": report.producers,
+        "records": dict(tally.records),
         "rows": dict(tally.kinds),
         "examples": tally.examples,
         "refused": dict(tally.refused),
@@ -299,11 +318,22 @@ def _as_json(report: ImportReport) -> dict[str, Any]:
     }
 
 
-def _exit_if_faulty(report: ImportReport, landed: LandingReport, screen: Screen) -> None:
+def _elsewhere(settings: Settings, source: Source, there: Sequence[Path]) -> list[str]:
+    """Say that a source has nothing there, and by which command what is there comes in."""
+    try:
+        found = recognised(there, settings.longest_row)
+    except OSError:
+        return [_NOTHING]
+    elsewhere = {name: paths[0] for name, paths in found.paths.items() if name != source.name}
+    commands = [f"`slowwave import {name} {shlex.quote(str(path))}`" for name, path in elsewhere.items()]
+    if commands:
+        others = " and ".join(each.described for each in SOURCES if each.name in elsewhere)
+        return [f"{_NOTHING}: there are {others}, which {' or '.join(commands)} reads"]
+    return [_NOTHING, *(f"{one.name} {one.why}" for one in found.others[:_SHOWN])]
+
+
+def _exit_if_any(wrong: Sequence[str], screen: Screen) -> None:
     """Say what is wrong; raises typer.Exit with code 1 when something is."""
-    wrong = report.faults + landed.unreadable + landed.alarms(MAX_REFUSED)
-    if not report.units and not report.unchanged and not wrong:
-        wrong.append("nothing of it was found there")
     for said in wrong:
         screen.note(said)
     if wrong:

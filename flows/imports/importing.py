@@ -22,10 +22,10 @@ from slowwave.flows.imports.units import Found, NotImported, Unit, UnreadableUni
 from slowwave.flows.kernel.errors import UserError
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.imports.forks import Outline
-from slowwave.transforms.imports.made import Adapter, Context, Located, Made
+from slowwave.transforms.imports.made import Adapter, Context, Located, Made, Refused
 from slowwave.transforms.imports.options import OptionsError
 from slowwave.transforms.imports.projects import projects_by
-from slowwave.transforms.imports.rows import Tally, Wanted, delivery_lines
+from slowwave.transforms.imports.rows import OTHER_KINDS, UNREADABLE, Tally, Wanted, delivery_lines, record_kind
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,8 @@ class Import:
 
     def _is_imported(self, unit: Unit, wanted: Wanted, *, is_idle: bool) -> bool:
         """Whether all of a unit was delivered; what was not is noted."""
-        tally, reading = Tally(), _Reading(unit)
+        tally = Tally()
+        reading = _Reading(unit, self.adapter, tally)
         before = None if self._seen is None else self._seen.before(unit)
         options = self.options
         context = Context(projects_by(options.projects), is_idle, options.infers, options.settings, before)
@@ -171,7 +172,7 @@ class Import:
             delivery_writer(self.folder, self.adapter.name) as rows,
             delivery_writer(self.folder, self.adapter.name) as refused,
         ):
-            made = reading.made(self.adapter, context)
+            made = reading.made(context)
             for line in delivery_lines(made, self.adapter, tally, wanted):
                 (refused if line.is_refused else rows).write(line.text)
             if self._seen is not None and context.before is not None:
@@ -189,14 +190,16 @@ def _interaction(outline: Outline | None, turn: str) -> str:
 class _Reading:
     """The records of a unit on their way to its adapter; what is none goes round it."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: Unit, adapter: Adapter, tally: Tally) -> None:
         self._unit = unit
+        self._adapter = adapter
+        self._tally = tally
         self._beside: list[Made] = []
         self.fault = ""
 
-    def made(self, adapter: Adapter, context: Context) -> Iterator[Made]:
-        """What the adapter makes, and what could not be read."""
-        for one in adapter.made(self._records(), context):
+    def made(self, context: Context) -> Iterator[Made]:
+        """What the adapter makes, and what could not be read; the records are counted by kind."""
+        for one in self._adapter.made(self._records(), context):
             yield one
             yield from self._taken()
         yield from self._taken()
@@ -209,8 +212,11 @@ class _Reading:
         try:
             for one in self._unit.read():
                 if isinstance(one, Located):
+                    self._tally.count_record(record_kind(self._adapter, one.record))
                     yield one
                 else:
+                    is_refused = isinstance(one, Refused)
+                    self._tally.count_record(UNREADABLE if is_refused else OTHER_KINDS, 1 if is_refused else one.count)
                     self._beside.append(one)
         except UnreadableUnitError as error:
             if self._unit.is_one_piece:

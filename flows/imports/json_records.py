@@ -88,7 +88,7 @@ def _records(lines: Iterable[tuple[int, Line]], longest_row: int, *, is_idle: bo
         else:
             yield Refused(number, "the line is JSON but not an object", _text(line[:_SHOWN]))
     if broken is not None:
-        yield broken if is_idle else LeftOut(UNFINISHED)
+        yield broken if is_idle else LeftOut(UNFINISHED, is_settled=True)
 
 
 def _text(raw: bytes) -> str:

@@ -47,11 +47,15 @@ class Refused:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Records that make no row on purpose, by sort, such as `a command of the client's own`; counted and listed."""
+    """Records that make no row on purpose, by sort, such as `a command of the client's own`; counted and listed.
+
+    `is_settled`: nothing is missing for it: its rows have landed before, come later, or nobody asked for them.
+    """
 
     sort: str
     count: int = 1
     example: str = ""
+    is_settled: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,15 @@ class Context:
     infers: bool = True
     options: Mapping[str, Any] = field(default_factory=dict)
     before: Before | None = None
+
+
+@runtime_checkable
+class NamesKinds(Protocol):
+    """An adapter that names the kinds of its records itself; the kind of another's record is its `type`."""
+
+    def kind_of_record(self, record: Record) -> str:
+        """The kind of a record for people, such as `event_msg token_count`."""
+        ...
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import orjson
 
-from slowwave.transforms.imports.made import Adapter, LeftOut, Made, Refused, Row, Undecided
+from slowwave.transforms.imports.made import Adapter, LeftOut, Made, NamesKinds, Record, Refused, Row, Undecided
 from slowwave.transforms.imports.moments import later, moment_of
 from slowwave.transforms.imports.row_counts import RowCounts
 from slowwave.transforms.imports.secrets.cleaned import cleaned
@@ -22,6 +22,8 @@ PROVENANCE = "provenance"
 BEFORE_SINCE = "older than --since"
 COPIED = "a turn copied from another session"
 _MOST_EXAMPLES = 3
+_MOST_KINDS, _LONGEST_KIND = 100, 60
+OTHER_KINDS, UNREADABLE = "of other kinds", "unreadable"
 # The source stays where it is: the quarantine need not hold all of a record.
 _MOST_RAW = 10_000
 
@@ -30,9 +32,12 @@ _MOST_RAW = 10_000
 class Tally:
     """What was made of one unit or many: rows by kind with examples, refusals, secrets by kind, and what was left out.
 
-    `holds`: what they hold. `left_out` has records by sort, and `left_examples` the first example of each. `undecided`:
-    what waits for a word.
+    `records`: what was read, by the producer's own kinds. `holds`: what the rows hold. `left_out` has records by sort,
+    and `left_examples` the first example of each; `settled` is how many of them miss nothing. `undecided`: what waits
+    for a word.
     """
+
+    records: Counter[str] = field(default_factory=Counter)
 
     kinds: Counter[str] = field(default_factory=Counter)
     holds: RowCounts = field(default_factory=RowCounts)
@@ -41,6 +46,7 @@ class Tally:
     secrets: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     left_examples: dict[str, str] = field(default_factory=dict)
+    settled: int = 0
     undecided: list[str] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
@@ -52,16 +58,26 @@ class Tally:
             (self.left_out, other.left_out),
         ):
             mine.update(others)
+        for kind, count in other.records.items():
+            self.count_record(kind, count)
         self.holds.add(other.holds)
+        self.settled += other.settled
         for kind, rows in other.examples.items():
             mine_of_kind = self.examples.setdefault(kind, [])
             mine_of_kind += rows[: _MOST_EXAMPLES - len(mine_of_kind)]
         self.left_examples = other.left_examples | self.left_examples
         self.undecided += other.undecided
 
+    def count_record(self, kind: str, count: int = 1) -> None:
+        """Count records that were read; of very many kinds the later ones together."""
+        kind = kind[:_LONGEST_KIND]
+        is_counted = kind in self.records or len(self.records) < _MOST_KINDS
+        self.records[kind if is_counted else OTHER_KINDS] += count
+
     def leave_out(self, left: LeftOut) -> None:
         """Count records that made no row on purpose."""
         self.left_out[left.sort] += left.count
+        self.settled += left.count if left.is_settled else 0
         if left.example and left.sort not in self.left_examples:
             self.left_examples[left.sort] = cleaned(left.example, Counter())
 
@@ -72,6 +88,14 @@ class Line:
 
     text: bytes
     is_refused: bool = False
+
+
+def record_kind(adapter: Adapter, record: Record) -> str:
+    """Return the kind of a record, as its adapter names it, else by its `type`."""
+    if isinstance(adapter, NamesKinds):
+        return adapter.kind_of_record(record)
+    kind = record.get("type")
+    return kind if isinstance(kind, str) and kind else "without a type"
 
 
 def kind_of(fields: dict[str, Any]) -> Kind:
@@ -112,9 +136,9 @@ def delivery_lines(made: Iterable[Made], adapter: Adapter, tally: Tally, wanted:
             yield _refused(one.reason, one.raw, tally)
         elif one.fields.get("interaction_id") in wanted.copies:
             if kind_of(one.fields) == "interaction":
-                tally.leave_out(LeftOut(COPIED, example=str(one.fields.get("prompt"))[:200]))
+                tally.leave_out(LeftOut(COPIED, example=str(one.fields.get("prompt"))[:200], is_settled=True))
         elif wanted.since is not None and _is_before(one, wanted.since):
-            tally.leave_out(LeftOut(BEFORE_SINCE))
+            tally.leave_out(LeftOut(BEFORE_SINCE, is_settled=True))
         else:
             microseconds = adapter.version + wanted.regained.get(one.fields.get("interaction_id", ""), 0)
             yield _row_line(one, adapter, microseconds, tally)

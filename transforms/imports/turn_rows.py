@@ -86,7 +86,7 @@ def why_no_rows(turn: Turn, context: Context) -> LeftOut | None:
     if says_nothing(turn.prompt):
         return LeftOut(NO_PROMPT)
     if turn.end == "open" and not context.is_idle:
-        return LeftOut(STILL_OPEN, example=turn.prompt[:200])
+        return LeftOut(STILL_OPEN, example=turn.prompt[:200], is_settled=True)
     return None
 
 

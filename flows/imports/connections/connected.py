@@ -19,6 +19,7 @@ from slowwave.flows.imports.connections.connections import (
 from slowwave.flows.imports.files import IDLE_SECONDS
 from slowwave.flows.imports.importer import found_by, importer, project_map, source_settings
 from slowwave.flows.imports.importing import ImportOptions, ImportReport
+from slowwave.flows.imports.recognised.no_rows import why_no_rows
 from slowwave.flows.imports.sources import Source, is_store, source_named
 from slowwave.flows.imports.units import shown_name
 from slowwave.flows.kernel.errors import UserError
@@ -91,9 +92,10 @@ def _imported(
         report = at_work.run(found)
     except UserError as error:
         return at_work.report, [str(error)]
-    if at_work.cursors is not None and report.units:
+    why = why_no_rows(source, report, [connection.place])
+    if at_work.cursors is not None and report.units and not why:
         at_work.cursors.save()  # its deliveries are in the inbox, which nobody else takes them from
-    return report, report.faults
+    return report, [*report.faults, *([why] if why else [])]
 
 
 def _stamp(connection: Connection, settings: Settings) -> str:

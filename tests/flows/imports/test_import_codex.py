@@ -182,7 +182,7 @@ def test_an_empty_turn_and_a_thread_of_codex_itself_are_said_to_be_left_out(tmp_
         tmp_path / "logs" / "empty.jsonl",
         [meta(0, THREAD, "0.153.4"), event(5, "task_started"), event(6, "task_complete")],
     )
-    report = imported(SmallHome(tmp_path / "home"), str(tmp_path / "logs"))
+    report = imported(SmallHome(tmp_path / "home"), str(tmp_path / "logs"), code=1)
     assert report["rows"] == {}
     assert {sort.partition(":")[0] for sort in report["left_out"]} == {
         "records of a thread that Codex started for itself",

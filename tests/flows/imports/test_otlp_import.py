@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 import pytest
+import typer
 import zstandard
 from imports_run import aged, imported, landed
 from otlp_documents import OTHER_TRACE, TRACE, agent, chat, log, logs, messages, search, span, span_id, traces
@@ -169,7 +170,8 @@ def test_secrets_stay_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_what_to_set_for_the_texts_is_told_in_full(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(tmp_path / "traces.json", traces(span(1, chat())))
     options: dict[str, Any] = {"since": None, "dry_run": True, "project_map": None, "infers": True, "output": "table"}
-    run_import(Settings(tmp_path / "home"), ["otlp", str(path)], **options)
+    with pytest.raises(typer.Exit):
+        run_import(Settings(tmp_path / "home"), ["otlp", str(path)], **options)
     told = "".join(capsys.readouterr().out.split())
     assert "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY" in told
     assert "OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental" in told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from slowwave.transforms.imports.codex.bare import is_bare_header, is_bare_item, is_bare_message
 from slowwave.transforms.imports.codex.rollout import Rollout
 from slowwave.transforms.imports.codex.values import mapping, text
 from slowwave.transforms.imports.made import Context, Located, Made, Record
@@ -17,7 +18,7 @@ class CodexAdapter:
     """A header, then lines of a few kinds: events tell most of what happened, response items much of it once more."""
 
     name = "codex"
-    version = 2
+    version = 3
 
     def detected(self, first: Sequence[Record]) -> str | None:
         """As in Adapter."""
@@ -27,7 +28,18 @@ class CodexAdapter:
         ]
         if versions:
             return f"Codex {versions[0]}".rstrip()
-        return "Codex" if any(kind in _KINDS and payload.get("type") for kind, payload in payloads) else None
+        is_wrapped = any(kind in _KINDS and payload.get("type") for kind, payload in payloads)
+        is_bare = any(is_bare_header(record) or is_bare_message(record) for record in first)
+        return "Codex" if is_wrapped else "Codex of 2025, without wrappers" if is_bare else None
+
+    def kind_of_record(self, record: Record) -> str:
+        """As in NamesKinds: the type of a record, and that of what it holds."""
+        if is_bare_header(record):
+            return "header without a wrapper"
+        if is_bare_item(record):
+            return f"{text(record.get('type'))} without a wrapper"
+        kind, held = text(record.get("type")), text(mapping(record.get("payload")).get("type"))
+        return f"{kind} {held}".strip() or text(record.get("record_type")) or "without a type"
 
     def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
         """As in Adapter."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from slowwave.transforms.core.blank import says_nothing
+from slowwave.transforms.imports.codex.bare import BareRecords, directory_of
 from slowwave.transforms.imports.codex.forks import Lineage
 from slowwave.transforms.imports.codex.messages import is_of_codex, parts
 from slowwave.transforms.imports.codex.tokens import Usage, tokens_of
@@ -41,6 +42,7 @@ class Rollout:
 
     def __init__(self, context: Context) -> None:
         self._context = context
+        self._bare = BareRecords()
         self._lineage = Lineage()
         self._turn: ReadTurn | None = None
         self._held: deque[_Held] = deque()
@@ -63,7 +65,7 @@ class Rollout:
 
     def taken(self, located: Located) -> Iterator[Made]:
         """What follows from one more record."""
-        record, self._number = located.record, located.number
+        record, self._number = self._bare.wrapped(located.record), located.number
         kind, payload, at = text(record.get("type")), mapping(record.get("payload")), moment(record.get("timestamp"))
         if kind == "session_meta":
             self._lineage.meta(payload, at)
@@ -87,7 +89,9 @@ class Rollout:
             self._turn_context(payload)
         elif kind == "token_usage_record":
             self._spent(text(payload.get("response_id")), payload, at)
-        elif kind not in _NO_TURNS:
+        elif kind in _NO_TURNS:
+            self._left_out[f"records of no turn: {kind}"] += 1
+        else:
             self._left_out[f"records of another kind: {kind[:40] or 'none'}"] += 1
 
     def _spent(self, response_id: str, payload: Record, at: str) -> None:
@@ -229,6 +233,7 @@ class Rollout:
             prompts = [text(mapping(part).get("text")) for part in listed(item.get("content"))]
             of_person = [prompt for prompt in prompts if prompt and not is_of_codex(prompt)]
             self._left_out[OF_CODEX] += sum(map(is_of_codex, prompts))
+            self._directory = self._directory or next(filter(None, map(directory_of, prompts)), "")
             if of_person:
                 yield from self._asked("\n".join(of_person), at, is_given=True)
         elif self._turn is not None and role in ("", "assistant"):
@@ -240,15 +245,23 @@ class Rollout:
             elif kind.endswith("_call_output"):
                 self._turn.calls.answered(item)
 
+    def _counted(self, info: Record) -> None:
+        """The thread's total by now, which of a fork begins with that of the thread it was forked from."""
+        total, spent = (tokens_of(info.get(name)) for name in ("total_token_usage", "last_token_usage"))
+        if total is None:
+            return
+        self._total = total
+        if self._turn is not None:
+            own = None if self._lineage.thread.forked_from else total
+            self._turn.usage.total(total, own if spent is None else spent)
+
     def _told(self, kind: str, event: Record, at: str) -> None:
         """What other events tell of the turn that is read, or of the thread."""
         turn = self._turn
         if turn is not None:
             turn.heard(at)
         if kind == "token_count":
-            self._total = tokens_of(mapping(event.get("info")).get("total_token_usage")) or self._total
-            if turn is not None and self._total is not None:
-                turn.usage.total(self._total)
+            self._counted(mapping(event.get("info")))
         elif kind == "thread_settings_applied":
             self._turn_context(mapping(event.get("thread_settings")))
         elif turn is not None and kind == "agent_message":

@@ -15,7 +15,7 @@ def tokens_of(usage: object) -> int | None:
 
 
 class Usage:
-    """The tokens of one turn. `before`: the thread's total when it began, None where it had none."""
+    """The tokens of one turn. `before`: the thread's total when it began, None where none was written down."""
 
     def __init__(self, before: int | None) -> None:
         self._before = before
@@ -27,8 +27,10 @@ class Usage:
         if tokens is not None:
             self._responses[response_id or str(len(self._responses))] = tokens
 
-    def total(self, tokens: int) -> None:
-        """The thread's total by now."""
+    def total(self, tokens: int, spent: int | None) -> None:
+        """The thread's total by now, with what of it the last response `spent`: the first tells what was before."""
+        if self._before is None and spent is not None:
+            self._before = max(tokens - spent, 0)
         self._total = tokens
 
     @property
@@ -36,8 +38,7 @@ class Usage:
         """Tokens of the turn; None where nothing was said."""
         if self._responses:
             return sum(self._responses.values())
-        if self._total is None:
+        if self._total is None or self._before is None:
             return None
-        before = self._before or 0
         # a total that has shrunk was begun anew
-        return self._total - before if self._total >= before else self._total
+        return self._total - self._before if self._total >= self._before else self._total

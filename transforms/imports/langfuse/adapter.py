@@ -33,6 +33,10 @@ class Langfuse:
         table = table_of(first[0])
         return f"Langfuse {table}" if table else None
 
+    def kind_of_record(self, record: Record) -> str:
+        """As in NamesKinds: the table that a row is of."""
+        return f"row of {table_of(record) or 'no table of Langfuse'}"
+
     def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
         """The rows of these traces and scores, which may be in any order and more than once.
 

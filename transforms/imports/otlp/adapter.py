@@ -66,7 +66,7 @@ class Otlp:
             if _is_over(trace, ended, context):
                 reads[trace.trace_id] = understood(trace, stores)
             else:
-                yield LeftOut(OPEN)
+                yield LeftOut(OPEN, is_settled=True)
         yield from _rows(reads, rules, context)
 
 

@@ -88,7 +88,7 @@ class Reading:
 
     def _without_erased(self, fact: Fact) -> Fact:
         is_erased = isinstance(fact, _OF_MEMORIES) and self._is_erased(fact.memory_id)
-        return LeftOut(_ERASED) if is_erased else fact  # no example: not even its id is kept
+        return LeftOut(_ERASED, is_settled=True) if is_erased else fact  # no example: not even its id is kept
 
     @property
     def is_too_much(self) -> bool:
@@ -168,7 +168,7 @@ class Reading:
         self._present.add(change.memory_id)
         self._changed_at[change.memory_id] = at
         if before is not None and self._was_pushed(change):
-            yield LeftOut(_PUSHED, example=change.memory_id)
+            yield LeftOut(_PUSHED, example=change.memory_id, is_settled=True)
         else:
             yield from self._row(_change(change.memory_id, at, at, change.fields))
         self._keep(change.memory_id, max(at, before.at) if before else at, not change.is_end, {})
@@ -189,7 +189,7 @@ class Reading:
     def _let_go(self, gone: LetGo) -> Iterator[Made]:
         before = self.seen.memories.get(gone.memory_id)
         if before is None:
-            yield LeftOut(_NEVER_SEEN, example=gone.memory_id)
+            yield LeftOut(_NEVER_SEEN, example=gone.memory_id, is_settled=True)
         elif gone.memory_id not in self._present:
             self._present.add(gone.memory_id)
             if before.is_live and self._is_pushed(gone.memory_id, "status", _ARCHIVED):

@@ -57,6 +57,11 @@ class Store:
                 return f"no column {missing[0]} in its table {table.name}"
         return ""
 
+    def kind_of_record(self, record: Record) -> str:
+        """As in NamesKinds: the table that a row is of."""
+        table = record.get("table")
+        return f"row of {table}" if isinstance(table, str) else "file"
+
     def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
         """As in Adapter: what is new beside `context.before`. All records of the store are taken, or none count.
 
@@ -68,7 +73,7 @@ class Store:
         reading = Reading(context.before, self.version)
         yield from reading.made(self.facts(records, context))
         if reading.unchanged:
-            yield LeftOut(_UNCHANGED, reading.unchanged)
+            yield LeftOut(_UNCHANGED, reading.unchanged, is_settled=True)
         if reading.is_too_much and not context.before.accepts_vanished:
             yield Undecided(
                 f"{len(reading.vanished):,} of its {reading.had:,} memories are gone at once, more than a fifth, so "
