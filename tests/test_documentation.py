@@ -14,6 +14,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import chat_records
 import duckdb
 import pytest
 import typer.main
@@ -123,6 +124,11 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
     asked_span = traces(span(1, chat("Which port?", "5432.")))
     (folder / "telemetry" / "traces.jsonl").write_text(f"{json.dumps(asked_span)}\n")
     exported(folder / "langfuse-export", {"traces": [trace()]})
+    (folder / "export").mkdir()
+    (folder / "export" / "conversations.json").write_text(json.dumps(chat_records.chatgpt()))
+    storage = folder / ".config" / "Cursor" / "User" / "globalStorage"
+    storage.mkdir(parents=True)
+    chat_records.write_cursor_database(storage / "state.vscdb", broken=False)
     add_token(settings, "old-api", "capture", "shop")
     (folder / "memories.csv").write_text("memory_id,changed_at,content,status\nm-csv,2026-03-01,Use tabs,active\n")
     return folder

@@ -9,6 +9,7 @@ import orjson
 
 from slowwave.flows.imports.units import ReadRecord, UnreadableUnitError
 from slowwave.flows.kernel.storage.text_stream import text_stream
+from slowwave.flows.land.formats.json_documents import Elements
 from slowwave.flows.land.formats.lines import Lines, LongLine, has_too_many_values, too_long
 from slowwave.transforms.imports.made import LeftOut, Located, Refused
 
@@ -45,6 +46,18 @@ def json_objects(path: Path, longest_row: int, *, is_idle: bool = True) -> Itera
         yield from _records(_gathered(lines.filled(), longest_row), longest_row, is_idle=is_idle)
         if lines.fault is not None:
             raise UnreadableUnitError(lines.fault)
+
+
+def json_elements(path: Path, longest_row: int, *, is_idle: bool = True) -> Iterator[ReadRecord]:
+    """As `json_lines`, of a file whose objects may stand in an array or after each other, over however many lines.
+
+    They are numbered in their order.
+    """
+    with path.open("rb") as handle:
+        elements = Elements(text_stream(handle).stream, longest_row, frozenset())
+        yield from _records(enumerate(elements, start=1), longest_row, is_idle=is_idle)
+        if elements.fault is not None:
+            raise UnreadableUnitError(elements.fault)
 
 
 def _gathered(lines: Iterable[tuple[int, Line]], longest_row: int) -> Iterator[tuple[int, Line]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from slowwave.flows.imports.agent_metadata import agent_metadata
+from slowwave.flows.imports.chats.chat_sources import CHATS
 from slowwave.flows.imports.files import FileSource
 from slowwave.flows.imports.kept_parts import KeptParts
 from slowwave.flows.imports.langfuse import LANGFUSE
@@ -63,6 +64,7 @@ SOURCES: tuple[Source, ...] = (
     FileSource(CodexAdapter(), "rollouts of Codex", roots=("~/.codex/sessions", "~/.codex/archived_sessions")),
     FileSource(ClaudeCode(), "transcripts of Claude Code", roots=("~/.claude/projects",), beside=agent_metadata),
     FileSource(Pi(), "sessions of pi and OpenClaw", roots=("~/.pi/agent/sessions", "~/.openclaw/agents")),
+    *CHATS,
     OTLP,
     LANGFUSE,
     ClaudeFiles(),

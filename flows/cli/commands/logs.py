@@ -13,7 +13,10 @@ from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.transforms.core.vocabularies import LandedTable
 
 # What `slowwave.flows.imports.sources` has, which takes long to load.
-IMPORTED = "codex, claude-code, pi, otlp, langfuse, claude-memory, alma, mem0, astrocyte, langgraph or atocore"
+IMPORTED = (
+    "codex, claude-code, pi, cursor, chatgpt, claude-ai, gemini-cli, opencode, copilot-cli, atif, otlp, langfuse,"
+    " claude-memory, alma, mem0, astrocyte, langgraph or atocore"
+)
 
 
 @command("slowwave demo")

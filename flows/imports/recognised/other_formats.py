@@ -102,7 +102,6 @@ _OF_RECORDS: tuple[tuple[Callable[[Record], bool], OtherFormat], ...] = (
     ),
 )
 _OF_TABLES: tuple[tuple[frozenset[str], OtherFormat], ...] = (
-    (frozenset({"cursorDiskKV"}), OtherFormat("a database of Cursor's", _ROWS)),
     (frozenset({"agent_sessions", "agent_messages"}), OtherFormat("a session store of OpenAI's Agents SDK", _SQLITE)),
     (frozenset({"collections", "embeddings"}), OtherFormat("a vector store of Chroma's", _SQLITE)),
     (frozenset({"conversations", "responses"}), OtherFormat("a log of `llm`", _SQLITE)),

@@ -1,0 +1,277 @@
+"""Conversations as turns: each begins with what a person said, and has the answers up to the next.
+
+A format is a function from one record to its parts: a conversation begins, somebody says something, a call ends. A
+record may hold a whole conversation, or one message.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from slowwave.transforms.core.blank import says_nothing
+from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record, Refused
+from slowwave.transforms.imports.moments import moment_of
+from slowwave.transforms.imports.options import check_names
+from slowwave.transforms.imports.turn_rows import TURN_OPTIONS, turn_rows
+from slowwave.transforms.imports.turns import Call, Turn, TurnEnd
+
+_RAW = 2_000
+_EXAMPLE = 200
+_COST_DIGITS = 10  # of dollars: a sum of floats has more that mean nothing
+_MOST_OUTPUT = 250_000
+ATTACHMENT = "[attachment]"
+NO_PROMPT = "an answer without its prompt"
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A conversation begins: the messages after it are its.
+
+    Args:
+        conversation_id: the producer's own; '' where it states none, and then nothing of it lands.
+        at: a time for messages that state none, such as when it began.
+        directory: what a project is told by; '' for none.
+        agent: who answers; '' for the program itself.
+        version: of the program that wrote it.
+        is_persons: false where an agent wrote the prompts; then nothing of it lands.
+    """
+
+    conversation_id: str
+    at: object = None
+    directory: str = ""
+    agent: str = ""
+    version: str = ""
+    is_persons: bool = True
+
+
+@dataclass(frozen=True)
+class Message:
+    """What a person or an agent said.
+
+    Args:
+        speaker: user begins a turn, agent goes on with it.
+        at: as the producer states it; None where it does not.
+        message_id: '' where the producer gives none; the number of the turn stands for it.
+        tokens, cost: what the answer took, where it is stated.
+        calls: of tools, which `CallResult`s may end.
+        end: how the answer ended, where it is stated.
+    """
+
+    speaker: Literal["user", "agent"]
+    text: str
+    at: object = None
+    message_id: str = ""
+    model: str = ""
+    tokens: int = 0
+    cost: float = 0.0
+    calls: tuple[Call, ...] = ()
+    end: TurnEnd = "ended"
+
+
+@dataclass(frozen=True)
+class CallResult:
+    """What came of a call of the turn that is going on."""
+
+    call_id: str
+    output: str = ""
+    is_error: bool = False
+    exit_code: int | None = None
+    end: Literal["ended", "refused", "interrupted"] = "ended"
+
+
+Part = Conversation | Message | CallResult | LeftOut | Refused
+
+
+@dataclass(frozen=True)
+class ChatLog:
+    """The adapter of one format.
+
+    Args:
+        producer: who wrote a record that is one of the format's; None for any other.
+        parts: what a record holds, in order.
+    """
+
+    name: str
+    version: int
+    producer: Callable[[Record], str | None]
+    parts: Callable[[Record], Iterable[Part]]
+
+    def detected(self, first: Sequence[Record]) -> str | None:
+        """As in Adapter."""
+        return next((said for record in first if (said := self.producer(record)) is not None), None)
+
+    def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
+        """As in Adapter. Raises OptionsError where an option is one that turns do not have."""
+        check_names(context.options, TURN_OPTIONS)
+        session = _Session(self.name, context)
+        for located in records:
+            for part in self.parts(located.record):
+                yield from session.take(located.number, part)
+        yield from session.end()
+
+
+@dataclass
+class _Going:
+    """The turn that is going on, as its parts come."""
+
+    number: int
+    prompt: Message
+    by_id: dict[str, Message] = field(default_factory=dict)
+    calls: dict[str, Call] = field(default_factory=dict)
+    times: list[datetime] = field(default_factory=list)
+
+    @property
+    def answers(self) -> list[Message]:
+        return [*self.by_id.values()]
+
+    def add(self, answer: Message) -> None:
+        """An answer; of one that was written in several states the last counts."""
+        self.by_id[answer.message_id or f" {len(self.by_id)}"] = answer
+        self.note(answer)
+
+    def note(self, message: Message) -> None:
+        self.calls |= {call.call_id: call for call in message.calls}
+        if (moment := moment_of(message.at)) is not None:
+            self.times.append(moment)
+
+
+class _Session:
+    """The parts of one unit in their order."""
+
+    def __init__(self, name: str, context: Context) -> None:
+        self._name = name
+        self._context = context
+        self._conversation = Conversation("")
+        self._going: _Going | None = None
+        self._over: Turn | None = None  # waits for what the person said next
+        self._turns = 0
+
+    def take(self, number: int, part: Part) -> Iterator[Made]:
+        """One part, of the record with this number."""
+        if isinstance(part, (LeftOut, Refused)):
+            yield part
+        elif isinstance(part, Conversation):
+            yield from self.end()
+            self._conversation, self._turns = part, 0
+        elif isinstance(part, CallResult):
+            self._end_call(part)
+        elif not self._conversation.is_persons:
+            yield LeftOut("a message in a session that an agent began")
+        elif part.speaker == "user" and self._is_prompt_again(part):
+            pass
+        elif part.speaker == "user":
+            yield from self._complete()
+            self._turns += 1
+            self._going = _Going(number, part)
+            self._going.note(part)
+        elif self._going is None:
+            yield LeftOut(NO_PROMPT, example=part.text[:_EXAMPLE])
+        else:
+            self._going.add(part)
+
+    def _is_prompt_again(self, message: Message) -> bool:
+        return self._going is not None and message.message_id == self._going.prompt.message_id != ""
+
+    def end(self) -> Iterator[Made]:
+        """The conversation is over."""
+        yield from self._complete()
+        yield from self._rows(None)
+
+    def _rows(self, following: Turn | None) -> Iterator[Made]:
+        turn, self._over = self._over, following
+        if turn is None:
+            return
+        if following is not None:
+            turn.next_prompt, turn.next_at = following.prompt, following.created_at
+            turn.end = "ended" if turn.end == "open" else turn.end
+        yield from turn_rows(turn, self._context)
+
+    def _end_call(self, result: CallResult) -> None:
+        call = self._going.calls.get(result.call_id) if self._going is not None else None
+        if self._going is not None and call is not None:
+            self._going.calls[result.call_id] = replace(
+                call,
+                output=result.output[-_MOST_OUTPUT:] if call.command else "",
+                is_error=result.is_error,
+                exit_code=result.exit_code,
+                end=result.end,
+            )
+
+    def _complete(self) -> Iterator[Made]:
+        going, self._going = self._going, None
+        if going is None:
+            return
+        conversation, prompt = self._conversation, going.prompt
+        begun = moment_of(prompt.at) or min(going.times, default=None) or moment_of(conversation.at)
+        if says_nothing(prompt.text):
+            yield LeftOut("a prompt without a text")
+        elif begun is None or not conversation.conversation_id:
+            lacks = "a time" if begun is None else "the id of its conversation"
+            yield Refused(going.number, f"a prompt of {self._name} without {lacks}", prompt.text[:_RAW])
+        else:
+            yield from self._rows(self._turn(going, begun))
+
+    def _turn(self, going: _Going, begun: datetime) -> Turn:
+        conversation, prompt = self._conversation, going.prompt
+        of_turn = prompt.message_id or str(self._turns)
+        last = next((answer.message_id for answer in reversed(going.answers) if answer.message_id), of_turn)
+        return Turn(
+            interaction_id=f"{self._name}:{conversation.conversation_id}:{of_turn}",
+            created_at=f"{begun.isoformat()}Z",
+            ended_at=f"{max([begun, *going.times]).isoformat()}Z",
+            prompt=prompt.text,
+            response="\n\n".join(answer.text for answer in going.answers if not says_nothing(answer.text)),
+            project=self._context.project_of(conversation.directory) if conversation.directory else "",
+            agent=conversation.agent or self._name,
+            client=self._name,
+            session_id=conversation.conversation_id,
+            end=going.answers[-1].end if going.answers else "open",
+            calls=[*going.calls.values()],
+            fields=_fields(going),
+            record_ids=(of_turn, last),
+            client_version=conversation.version,
+        )
+
+
+def _fields(going: _Going) -> dict[str, Any]:
+    models = [answer.model for answer in going.answers if answer.model]
+    fields = {
+        "tokens": sum(answer.tokens for answer in going.answers),
+        "cost": round(sum(answer.cost for answer in going.answers), _COST_DIGITS),
+        "model": models[-1] if models else "",
+        "tool_calls": dict(sorted(Counter(call.tool for call in going.calls.values()).items())),
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+# ----------------------------------------------------------------------------------- values as other programs have them
+
+
+def text_in(record: object, name: str) -> str:
+    """Return the text under a name; '' where there is none."""
+    value = record.get(name) if isinstance(record, Mapping) else None
+    return value if isinstance(value, str) else ""
+
+
+def object_in(record: object, name: str) -> Mapping[str, Any]:
+    """Return the object under a name; an empty one where there is none."""
+    value = record.get(name) if isinstance(record, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
+
+
+def objects_in(record: object, name: str) -> list[Mapping[str, Any]]:
+    """Return the objects in the list under a name."""
+    value = record.get(name) if isinstance(record, Mapping) else None
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def number_in(record: object, name: str) -> float:
+    """Return the number under a name, 0 where there is none or it is below."""
+    value = record.get(name) if isinstance(record, Mapping) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return 0
+    return value if 0 < value < 2**53 else 0

@@ -1,0 +1,110 @@
+"""Conversations of Cursor: its database, a record for each conversation, and what `cursor-agent` prints as stream-json.
+
+The stream states times of calls alone: a turn has that of its first one, and without any it cannot land.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from slowwave.transforms.imports.asked import text_of
+from slowwave.transforms.imports.chats.chat_log import (
+    ATTACHMENT,
+    CallResult,
+    ChatLog,
+    Conversation,
+    Message,
+    Part,
+    number_in,
+    object_in,
+    objects_in,
+    text_in,
+)
+from slowwave.transforms.imports.made import LeftOut, Record
+from slowwave.transforms.imports.turns import Call
+
+NAME = "cursor"
+BUBBLES = "bubbles"
+"""Where a record of a conversation from the database has its messages, in order."""
+
+_USER, _AGENT = 1, 2
+_SHELLS = frozenset({"run_terminal_cmd", "run_terminal_command", "run_terminal_command_v2"})
+
+
+def _producer(record: Record) -> str | None:
+    if isinstance(record.get("composerId"), str) and BUBBLES in record:
+        return "Cursor"
+    is_init = record.get("type") == "system" and record.get("subtype") == "init" and "apiKeySource" in record
+    return "Cursor's agent" if is_init and "tools" not in record else None  # which Claude Code's stream lists
+
+
+def _parts(record: Record) -> Iterator[Part]:
+    return _of_database(record) if BUBBLES in record else _of_stream(record)
+
+
+def _of_database(record: Record) -> Iterator[Part]:
+    workspace = object_in(object_in(record, "workspaceIdentifier"), "uri")
+    yield Conversation(text_in(record, "composerId"), record.get("createdAt"), text_in(workspace, "fsPath"))
+    for bubble in objects_in(record, BUBBLES):
+        yield from _bubble(bubble)
+
+
+def _bubble(bubble: Mapping[str, Any]) -> Iterator[Part]:
+    kind, name = bubble.get("type"), text_in(bubble, "bubbleId")
+    at = bubble.get("createdAt") or object_in(bubble, "timingInfo").get("clientStartTime")
+    text = text_in(bubble, "text")
+    if kind == _USER:
+        yield Message("user", text or (ATTACHMENT if bubble.get("images") else ""), at, name)
+    elif kind == _AGENT:
+        tool, counts = object_in(bubble, "toolFormerData"), object_in(bubble, "tokenCount")
+        call_id = text_in(tool, "toolCallId") or name
+        command = text_in(object_in(tool, "params"), "command") if text_in(tool, "name") in _SHELLS else ""
+        calls = (Call(call_id, text_in(tool, "name"), command),) if text_in(tool, "name") else ()
+        tokens = int(number_in(counts, "inputTokens") + number_in(counts, "outputTokens"))
+        model = text_in(object_in(bubble, "modelInfo"), "modelName")
+        yield Message("agent", text, at, name, model, tokens, calls=calls)
+        if calls:
+            status = text_in(tool, "status")
+            end = "interrupted" if status == "cancelled" else "ended"
+            yield CallResult(call_id, text_in(tool, "result"), is_error=status == "error", end=end)
+    else:
+        yield LeftOut("a bubble of neither the person nor the agent")
+
+
+def _of_stream(record: Record) -> Iterator[Part]:
+    kind, at = text_in(record, "type"), record.get("timestamp_ms")
+    match kind:
+        case "system":
+            yield Conversation(text_in(record, "session_id"), at, text_in(record, "cwd"))
+        case "user":
+            yield Message("user", text_of(object_in(record, "message").get("content")), at)
+        case "assistant":
+            yield Message("agent", text_of(object_in(record, "message").get("content")), at)
+        case "tool_call":
+            yield from _stream_call(record, at)
+        case "result":
+            end = "api_error" if record.get("is_error") is True else "ended"
+            yield Message("agent", "", at, end=end)
+        case _:
+            yield LeftOut(f"a record of the client's own ({kind[:40] or 'no type'})")
+
+
+def _stream_call(record: Record, at: object) -> Iterator[Part]:
+    """A call names its tool by the key that holds it, such as `shellToolCall`."""
+    name, call = next(((k, v) for k, v in object_in(record, "tool_call").items() if isinstance(v, dict)), ("", {}))
+    call_id, result = text_in(record, "call_id"), object_in(call, "result")
+    if record.get("subtype") == "started":
+        command = text_in(object_in(call, "args"), "command")
+        yield Message("agent", "", at, calls=(Call(call_id, name.removesuffix("ToolCall"), command),))
+        return
+    done = object_in(result, "success") or object_in(result, "failure")
+    code = done.get("exitCode")
+    exit_code = code if isinstance(code, int) and not isinstance(code, bool) else None
+    printed = "\n".join(filter(None, [text_in(done, "stdout"), text_in(done, "stderr")]))
+    end = "refused" if "rejected" in result or "permissionDenied" in result else "ended"
+    is_error = end == "ended" and "success" not in result
+    yield CallResult(call_id, printed, is_error=is_error, exit_code=exit_code, end=end)
+
+
+CURSOR = ChatLog(NAME, 1, _producer, _parts)
