@@ -11,6 +11,10 @@ from slowwave.transforms.imports.chats.claude_ai import CLAUDE_AI
 from slowwave.transforms.imports.chats.copilot_cli import COPILOT_CLI
 from slowwave.transforms.imports.chats.cursor import CURSOR
 from slowwave.transforms.imports.chats.gemini_cli import GEMINI_CLI
+from slowwave.transforms.imports.chats.langfuse_ui import LANGFUSE_UI
+from slowwave.transforms.imports.chats.langsmith import LANGSMITH
+from slowwave.transforms.imports.chats.litellm import LITELLM
+from slowwave.transforms.imports.chats.llm_requests import LLM_REQUESTS
 from slowwave.transforms.imports.chats.opencode import OPENCODE
 
 CHATS = (
@@ -36,5 +40,9 @@ CHATS = (
     ),
     FileSource(OPENCODE, "exports of OpenCode", suffixes=(".json",), reader=json_elements),
     FileSource(COPILOT_CLI, "sessions of GitHub Copilot CLI", roots=("~/.copilot/session-state",)),
+    FileSource(LLM_REQUESTS, "logs of requests to models", suffixes=(".json", ".jsonl"), reader=json_elements),
+    FileSource(LANGSMITH, "runs of LangSmith", suffixes=(".json", ".jsonl"), reader=json_elements),
+    FileSource(LITELLM, "calls that LiteLLM logged", suffixes=(".json", ".jsonl"), reader=json_elements),
+    FileSource(LANGFUSE_UI, "downloads from Langfuse's pages", suffixes=(".json", ".jsonl"), reader=json_elements),
     FileSource(ATIF, "trajectories in ATIF", suffixes=(".json", ".jsonl"), reader=json_elements),
 )

@@ -60,23 +60,7 @@ def _is_request(record: Record) -> bool:
     return any(_is_chat(part) and "model" in part for part in (record, *inner)) or "custom_id" in record
 
 
-def _is_run(record: Record) -> bool:
-    posted = record.get("post")
-    runs = posted if isinstance(posted, list) else [record]
-    return any(isinstance(run, dict) and {"run_type", "inputs"} <= run.keys() for run in runs)
-
-
 _OF_RECORDS: tuple[tuple[Callable[[Record], bool], OtherFormat], ...] = (
-    (
-        _is_run,
-        OtherFormat(
-            "a log of LangSmith's runs", f"set LANGSMITH_OTEL_ENABLED=true where they are made, and {_CAPTURE}"
-        ),
-    ),
-    (
-        lambda record: {"call_type", "startTime", "spend"} <= record.keys(),
-        OtherFormat("a spend log of LiteLLM", f'switch on its callback (`callbacks: ["otel"]`), and {_CAPTURE}'),
-    ),
     (
         lambda record: "session_id" in record and not _HOOK.isdisjoint(record),
         OtherFormat(
@@ -88,7 +72,7 @@ _OF_RECORDS: tuple[tuple[Callable[[Record], bool], OtherFormat], ...] = (
         lambda record: {"event", "properties", "time"} <= record.keys(),
         OtherFormat("a log of aider's analytics", "it holds neither prompts nor answers"),
     ),
-    (_is_request, OtherFormat("a log of requests to a model (OpenAI, Anthropic)", f"{_CAPTURE}, or {_ROWS}")),
+    (_is_request, OtherFormat("a log of requests to a model without its answers", f"{_CAPTURE}, or {_ROWS}")),
     (_is_chat, OtherFormat("a list of chats (OpenAI, Anthropic) without times", _ROWS)),
     (
         lambda record: any(record.get(name) not in (None, "") for name in _ROW),

@@ -49,8 +49,6 @@ def test_a_file_is_imported_by_the_importer_that_reads_it(home: SmallHome, tmp_p
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.json", json.dumps({"post": [{"run_type": "llm", "inputs": {}}]}, indent=2), "a log of LangSmith's runs"),
-        ("a.jsonl", '{"call_type": "acompletion", "startTime": "2026-01-01", "spend": 0.1}', "a spend log of LiteLLM"),
         ("a.jsonl", json.dumps({"messages": _CHAT}), "a list of chats (OpenAI, Anthropic) without times"),
         ("a.json", json.dumps([{"messages": _CHAT}]), "a list of chats (OpenAI, Anthropic) without times"),
         ("a.jsonl", json.dumps({"body": {"model": "m", "messages": _CHAT}}), "a log of requests to a model"),

@@ -37,6 +37,7 @@ class Conversation:
         directory: what a project is told by; '' for none.
         agent: who answers; '' for the program itself.
         version: of the program that wrote it.
+        user_id: whose conversation it is; '' where that is not stated.
         is_persons: false where an agent wrote the prompts; then nothing of it lands.
     """
 
@@ -45,6 +46,7 @@ class Conversation:
     directory: str = ""
     agent: str = ""
     version: str = ""
+    user_id: str = ""
     is_persons: bool = True
 
 
@@ -155,8 +157,10 @@ class _Session:
         if isinstance(part, (LeftOut, Refused)):
             yield part
         elif isinstance(part, Conversation):
-            yield from self.end()
-            self._conversation, self._turns = part, 0
+            if part.conversation_id != self._conversation.conversation_id:
+                yield from self.end()
+                self._turns = 0
+            self._conversation = part
         elif isinstance(part, CallResult):
             self._end_call(part)
         elif not self._conversation.is_persons:
@@ -231,7 +235,7 @@ class _Session:
             session_id=conversation.conversation_id,
             end=going.answers[-1].end if going.answers else "open",
             calls=[*going.calls.values()],
-            fields=_fields(going),
+            fields=_fields(going) | ({"user_id": conversation.user_id} if conversation.user_id else {}),
             record_ids=(of_turn, last),
             client_version=conversation.version,
         )

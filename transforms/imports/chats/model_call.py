@@ -1,0 +1,93 @@
+"""One request to a model with its answer, as logs of requests keep it: a turn of its own.
+
+A request repeats the conversation before it: what was asked is the last message of the user's. While an agent works,
+several requests ask the same; that which answers in words is the turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from slowwave.transforms.imports.asked import answered, asked
+from slowwave.transforms.imports.chats.chat_log import (
+    Conversation,
+    Message,
+    Part,
+    number_in,
+    object_in,
+    objects_in,
+    text_in,
+)
+from slowwave.transforms.imports.made import LeftOut
+
+WITHOUT_TEXT = "a request without the text of its question"
+FOR_TOOLS = "a request that was answered by calls of tools: its turn ends with a later one"
+_INPUTS = ("prompt_tokens", "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+_OUTPUTS = ("completion_tokens", "output_tokens")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCall:
+    """A request as its log states it: `question` and `answer` in whatever form, `at` and `ended_at` as written."""
+
+    call_id: str
+    question: object
+    answer: object
+    at: object
+    ended_at: object = None
+    session: str = ""
+    project: str = ""
+    user_id: str = ""
+    model: str = ""
+    tokens: int = 0
+    cost: float = 0.0
+    is_failed: bool = False
+
+
+def call_parts(call: ModelCall) -> Iterator[Part]:
+    """The parts of a chat log that a request is."""
+    question, answer = asked(call.question), answered(call.answer)
+    if question is None or question.is_json:
+        yield LeftOut(WITHOUT_TEXT)
+        return
+    if _asks_for_tools(call.answer):
+        yield LeftOut(FOR_TOOLS, example=question.text[:200])
+        return
+    text = answer.text if answer is not None and not answer.is_json else ""
+    yield Conversation(call.session or call.call_id, call.at, call.project, user_id=call.user_id)
+    yield Message("user", question.text, call.at, call.call_id)
+    end = "api_error" if call.is_failed else "ended"
+    if text or call.is_failed:
+        yield Message("agent", text, call.ended_at, "", call.model, call.tokens, call.cost, end=end)
+
+
+def held(value: object) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return a value, read if it is JSON in a text, as logs in tables have it."""
+    if isinstance(value, str) and value[:1] in {"{", "["}:
+        try:
+            return orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return value
+    return value
+
+
+def tokens_in(usage: Mapping[str, Any]) -> int:
+    """Return the tokens of a request, by the names of OpenAI or Anthropic."""
+    total = number_in(usage, "total_tokens")
+    return int(total or sum(number_in(usage, name) for name in (*_INPUTS, *_OUTPUTS)))
+
+
+def _asks_for_tools(answer: object) -> bool:
+    """Whether an answer ends in calls of tools, as OpenAI, its Responses API or Anthropic writes it."""
+    first = next(iter(objects_in(answer, "choices")), {})
+    if text_in(first, "finish_reason") == "tool_calls" or text_in(answer, "stop_reason") == "tool_use":
+        return True
+    messages = [object_in(first, "message"), answer, *(objects_in(answer, "messages")[-1:])]
+    if any(objects_in(message, "tool_calls") for message in messages):
+        return True
+    last = next(reversed(objects_in(answer, "output")), {})
+    return text_in(last, "type") == "function_call"
