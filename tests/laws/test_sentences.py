@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import random
 import re
 import shutil
@@ -287,3 +288,53 @@ def test_the_report_counts_what_the_tables_hold(publish: duckdb.DuckDBPyConnecti
         ((count,),) = publish.execute(f"SELECT count(*) {query}").fetchall()
         found = {int(number.replace(",", "")) for number in re.findall(pattern, said)}
         assert found == ({count} if count else found & {0}), (pattern, found, count)
+
+
+# What a memory says of a subject, with its value: each in words of which the next one is another state.
+STATED = (
+    ("The {} listens on port {}", ("7101", "7202", "7303")),
+    ("The default branch of the {} is {}", ("trunk", "main", "stable")),
+    ("The {} is written in {}", ("Perl", "Go", "Rust")),
+)
+SUBJECTS = ("gateway", "importer", "mailer", "ledger")
+
+
+def stated_states(seed: int) -> tuple[list[Row], dict[str, list[tuple[datetime, str]]]]:
+    """Memories that state how something is, one after the other; and by subject what was stated when."""
+    rng = random.Random(seed)
+    rows, told = [], {}
+    for at, subject in enumerate(SUBJECTS):
+        words, values = STATED[at % len(STATED)]
+        days = sorted(rng.sample(range(DAYS), rng.randrange(1, 6)))
+        told[subject] = [(START + timedelta(days=day, hours=at + 1), rng.choice(values)) for day in days]
+        rows += [
+            memory(f"{subject} {day}", changed_at=f"{when.isoformat()}Z", content=words.format(subject, value))
+            for day, (when, value) in zip(days, told[subject], strict=True)
+        ]
+    return rows, told
+
+
+@pytest.mark.parametrize("seed", some(range(8), 2))
+def test_a_journey_says_what_was_stated_when(seed: int, tmp_path: Path) -> None:
+    rows, told = stated_states(seed)
+    home = SmallHome(tmp_path / "home")
+    home.land(*rows)
+    home.nightly(AS_OF)
+    with duckdb.connect(home.settings.current.resolve(), read_only=True) as publish:
+        found = rows_of(publish, "SELECT text, journey FROM observations")
+    journeys = {row["text"]: json.loads(row["journey"] or "[]") for row in found}
+    for subject, stated in told.items():
+        kept = [
+            one for before, one in zip([None, *stated], stated, strict=False) if before is None or before[1] != one[1]
+        ]
+        (journey,) = (steps for text, steps in journeys.items() if subject in text)
+        if len(kept) == 1:
+            assert journey == [], subject
+            continue
+        assert [step["value"].split()[-1] for step in journey] == [value for _, value in kept]
+        assert [step["from"] for step in journey] == [f"{at.isoformat()}Z" for at, _ in kept]
+        assert [step["until"] for step in journey] == [*(step["from"] for step in journey[1:]), None]
+        for step in journey:
+            assert step["value"] in step["text"]
+            assert subject in step["text"]
+            assert step["memory_id"].startswith(subject)
