@@ -85,7 +85,7 @@ class MemoryReferences(Table):
         since=5,
     )
     methods: list[str] = column(
-        "Methods, with version. Here those that found it: `used/2` is `used/1` where no memory of the project was long."
+        "Methods, with version. They found it: `used/2` is `used/1` where no memory of the project was long."
     )
 
 

@@ -180,7 +180,7 @@ class StaleInjections(Table):
     key: ClassVar[tuple[str, ...]] = ("memory_id", "interaction_id")
 
     memory_id: str = column("Key: the memory.")
-    interaction_id: str = column("Key: the interaction. Here the one that the memory was put into.")
+    interaction_id: str = column("Key: the interaction. The memory was put into its prompt.")
     occurred_at: datetime = column("When the interaction happened.", unit="UTC")
     project: str = column("Project; '' is none. Of the interaction.")
     agent: str = column("Agent; '' is none. Of the interaction.")
@@ -198,7 +198,7 @@ class ScopeLeaks(Table):
     key: ClassVar[tuple[str, ...]] = ("memory_id", "interaction_id")
 
     memory_id: str = column("Key: the memory.")
-    interaction_id: str = column("Key: the interaction. Here the one that the memory was put into.")
+    interaction_id: str = column("Key: the interaction. The memory was put into its prompt.")
     occurred_at: datetime = column("When the interaction happened.", unit="UTC")
     project: str = column("Project; '' is none. Of the interaction.")
     agent: str = column("Agent; '' is none. Of the interaction.")

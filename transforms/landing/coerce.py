@@ -360,7 +360,7 @@ def _texts(value: Any) -> list[str] | None:  # noqa: ANN401
 
 def _offers(value: Any) -> list[dict[str, Any]] | None:  # noqa: ANN401
     items = _listed(value)
-    return None if items is None else [_offer(item) for item in items]
+    return None if items is None else [_offer(item) for item in items if item is not None]
 
 
 def _offer(item: Any) -> dict[str, Any]:  # noqa: ANN401

@@ -24,7 +24,7 @@ class CountedOutcomes(Table):
     key: ClassVar[tuple[str, ...]] = ("outcome_id",)
 
     outcome_id: str = column("Key.")
-    interaction_id: str | None = column("The interaction. Here the one whose outcome it is. NULL: none was said.")
+    interaction_id: str | None = column("The interaction. This is its outcome. NULL: none was said.")
     created_at: datetime = column("When it began. Start of the task.", unit="UTC")
     known_at: datetime = column("From when it counts: when it was recorded, never before it started.", unit="UTC")
     project: str = column("Project; '' is none. Its own or its interaction's.")
@@ -89,7 +89,7 @@ class ErrorTemplates(Table):
     )
     error_family_template: str | None = column("Its text with placeholders. NULL: as error_family.")
     example: str = column("One real message.")
-    reasons: list[str] = column("Why, with the figures; at least one. Here why messages were taken for it.")
+    reasons: list[str] = column("Why, with the figures; at least one. They say why messages were taken for this error.")
     messages: int = column("Distinct messages taken for it.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
@@ -158,7 +158,7 @@ class UntriedStrategies(Table):
     strategy_id: str = column("Key: the strategy, whatever its wording (`strategy_variants`). Not tried here.")
     strategy: str = column("A wording of the strategy. The one that is shown.")
     confidence: float = column(
-        "Estimated success of the next comparable attempt. Here the first, from its relatives alone.", unit="0-1"
+        "Estimated success of the next comparable attempt. It would be the first, so relatives alone tell.", unit="0-1"
     )
     confidence_low: float = column("Lower end of the credible interval (90 % by default).", unit="0-1")
     confidence_high: float = column("Upper end of the credible interval.", unit="0-1")
@@ -338,7 +338,7 @@ class Scorecard(Table):
         "Lower end of its interval (days or memories drawn with replacement). NULL: undefined."
     )
     value_high: float | None = column("Upper end of its interval. NULL: undefined.")
-    attempts: int = column("Attempts. Here those graded; for need_... and fades_as_said, memories.")
+    attempts: int = column("Attempts. Only those graded count; for need_... and fades_as_said, memories.")
     cutoffs: int = column("Cutoffs they come from.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")

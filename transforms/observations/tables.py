@@ -55,7 +55,7 @@ class Observations(Table):
     contradicts: list[str] = column(
         "Active memories that are, or may be, at odds with it, neither replacing the other."
     )
-    method: str = column("The method, with version, that says this. Here what grouped it.")
+    method: str = column("The method, with version, that says this. It grouped the memories.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
 

@@ -52,7 +52,7 @@ class ForgettingQuotas(Table):
     planned_count: int = column("Of them planned, by any rule.")
     protected_count: int = column("Of them never planned: pinned, held, young, recently used, never eligible.")
     is_met: bool = column("active_count - planned_count is at most the quota.")
-    reason: str | None = column("Why, in words. Here why the quota is not met. NULL: it is met.")
+    reason: str | None = column("Why, in words. It says why the quota is not met. NULL: it is met.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
 
@@ -73,7 +73,7 @@ class ForgettingAudit(Table):
     reason: str | None = column("Why, in words. NULL: not said.")
     changed_by: str = column("Who decided.")
     rule: ForgettingRule | None = column(
-        "The rule of `forgetting_plan`. Here the one that archived the memory. NULL: not archived or shadowed."
+        "The rule of `forgetting_plan`. It archived the memory. NULL: not archived or shadowed."
     )
     status_before: Status | None = column("Its state before. NULL: a hold or release.")
     need_30d: float | None = column(
@@ -103,14 +103,14 @@ class Regret(Table):
         " producers that still had it are seen, a lower bound.",
         old_name="basis",
     )
-    rule: str = column("Key: the rule of `forgetting_plan`. Here the one that archived the memories; '' is all rules.")
+    rule: str = column("Key: the rule of `forgetting_plan`. It archived the memories; '' is all rules.")
     memories_count: int = column("Memories. Archivings whose window has passed.")
     wanted_count: int = column("Of them wanted in their window: referenced (shadow); injected or restored (archived).")
     wanted_per_1000: float = column("wanted_count per 1,000 archived.")
     wanted_per_1000_low: float = column("Lower end of its credible interval (90 % by default; Jeffreys).")
     wanted_per_1000_high: float = column("Upper end of its credible interval.")
     interactions_count: int = column(
-        "Interactions. Here those in these windows that referenced (shadow) or were given (archived) the memory."
+        "Interactions. Only those in these windows count that referenced (shadow) or had (archived) the memory."
     )
     interactions_per_1000: float = column("interactions_count per 1,000 archived.")
     restored_count: int = column("Of wanted_count restored within their window.")

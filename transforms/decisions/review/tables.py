@@ -68,7 +68,7 @@ class ReviewQueue(Table):
     )
     rules: list[str] = column("Of a candidate the rules that found it in an answer. Else empty.")
     interactions_count: int = column(
-        "Interactions. Here those that state it or are named as its source (candidate), or had or referenced one of its"
+        "Interactions. They state it or are named as its source (candidate), or had or referenced one of its"
         " memories."
     )
     sessions_count: int = column("Their sessions; an interaction without one is its own.")
@@ -80,9 +80,9 @@ class ReviewQueue(Table):
     )
     last_seen_at: datetime = column("Last time. Of these interactions.", unit="UTC")
     example_ids: list[str] = column("The latest of them, at most `examples` (default 5); `review show` lists all.")
-    reason: str = column("Why, in words. Here why it waits.")
+    reason: str = column("Why, in words. It says why the item waits.")
     fingerprint: str = column("What a decision on it rests on: when this changes, it is asked again.", old_name="basis")
-    method: str = column("The method, with version, that says this. Here what found it.")
+    method: str = column("The method, with version, that says this. It found the item.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
 

@@ -21,7 +21,7 @@ class ProjectHealth(Table):
         old_name="status",
     )
     alarms: list[str] = column("What is wrong, worst first, with the figures. Empty: nothing found.")
-    memories_count: int = column("Memories. Here those that landed.")
+    memories_count: int = column("Memories. Only those that landed count.")
     active_count: int = column("Active memories.")
     candidate_count: int = column("Of them waiting for a decision.")
     inactive_count: int = column("Of them superseded, invalid, archived, graduated or expired.")
