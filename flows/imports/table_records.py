@@ -42,6 +42,12 @@ def table_rows(path: Path, longest_row: int, *, is_idle: bool = True) -> Iterato
         yield from json_lines(path, longest_row, is_idle=is_idle)
 
 
+def begins_array(path: Path) -> bool:
+    """Whether a file, plain or packed, is a JSON array. Raises OSError, and UnreadableUnitError where it is damaged."""
+    with path.open("rb") as handle:
+        return _first_character(text_stream(handle).stream) == b"["
+
+
 def _first_character(stream: BinaryIO) -> bytes:
     try:
         return stream.read(_SHOWN).removeprefix(codecs.BOM_UTF8).lstrip()[:1]

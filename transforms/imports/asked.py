@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-_ASKED = ("messages", "input", "question", "query", "prompt", "user_input", "user_message", "text", "content")
+_ASKED = (
+    "messages",
+    "input",
+    "inputs",
+    "question",
+    "query",
+    "prompt",
+    "user_input",
+    "user_message",
+    "contents",
+    "text",
+    "content",
+)
 _ANSWERED = (
     "output",
+    "outputs",
     "answer",
     "response",
     "result",
     "choices",
+    "candidates",
     "messages",
     "message",
     "content",
@@ -22,7 +37,14 @@ _ANSWERED = (
     "completion",
 )
 _USER, _ASSISTANT = frozenset({"user", "human"}), frozenset({"assistant", "ai", "model"})
+_TEXTS = frozenset({"text", "input_text", "output_text"})
 _DEEPEST = 6
+# A call of a function as decorators of tracing tools write it down.
+_CALL = ({"args"}, {"kwargs"}, {"args", "kwargs"})
+_CALL_BEGINS = 12
+# What a choice or a candidate has its message in.
+_AROUND = ("message", "content")
+_OBJECT = re.compile(r"<[\w.]+(?: object)? at 0x[0-9a-fA-F]+>")
 
 
 @dataclass(frozen=True)
@@ -58,7 +80,7 @@ def text_of(content: Any) -> str:  # noqa: ANN401
 def _part(part: Any) -> str:  # noqa: ANN401
     if isinstance(part, str):
         return part
-    if not isinstance(part, dict) or part.get("type", "text") not in {"text", "input_text", "output_text"}:
+    if not isinstance(part, dict) or part.get("thought") is True or part.get("type", "text") not in _TEXTS:
         return ""
     return next((part[name] for name in ("text", "content") if isinstance(part.get(name), str)), "")
 
@@ -67,7 +89,13 @@ def _said(value: Any, names: Sequence[str], roles: frozenset[str]) -> Said | Non
     if value is None or value in ("", [], {}):
         return None
     if isinstance(value, str):
-        return Said(value)
+        called = _call_in(value)
+        if called is None:
+            return Said(value)
+        said = _found(called, names, roles, 0)
+        return Said(said or value) if any(called.values()) else None
+    if _is_call(value) and not any(value.values()):
+        return None
     found = _found(value, names, roles, 0)
     if found is not None:
         return Said(found) if found else None
@@ -85,6 +113,8 @@ def _found(value: Any, names: Sequence[str], roles: frozenset[str], depth: int) 
         return None
     if isinstance(value, list):
         return _of_messages(value, roles)
+    if _is_call(value):
+        return _of_call(value, names, roles, depth)
     if isinstance(value, dict):
         if (role := _role(value)) is not None:
             return text_of(_content(value)) if role in roles else ""
@@ -98,17 +128,42 @@ def _found(value: Any, names: Sequence[str], roles: frozenset[str], depth: int) 
 def _of_messages(value: list[Any], roles: frozenset[str]) -> str | None:
     is_known = False
     for message in reversed(value):
-        inner = (
-            message.get("message")
-            if isinstance(message, dict) and isinstance(message.get("message"), dict)
-            else message
-        )
+        held = [message.get(name) for name in _AROUND] if isinstance(message, dict) and "role" not in message else []
+        inner = next((one for one in held if isinstance(one, dict)), message)
         role = _role(inner)
         is_known = is_known or role is not None
         if role in roles and (said := text_of(_content(inner))):
             return said
     parts = text_of(value)
     return "" if is_known else parts or None
+
+
+def _is_call(value: Any) -> bool:  # noqa: ANN401
+    """Whether it is a call that was written down: its arguments by place, by name, or both."""
+    is_one = isinstance(value, dict) and value.keys() in _CALL
+    return is_one and isinstance(value.get("args", []), list) and isinstance(value.get("kwargs", {}), dict)
+
+
+def _call_in(text: str) -> Any:  # noqa: ANN401
+    """The call that a text is as JSON; None where it is none."""
+    if text[:1] != "{" or "args" not in text[:_CALL_BEGINS]:
+        return None
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    return value if _is_call(value) else None
+
+
+def _of_call(call: dict[str, Any], names: Sequence[str], roles: frozenset[str], depth: int) -> str | None:
+    """The text among the arguments of a call: with a known name, else the first by place, else the first by name."""
+    by_name = call.get("kwargs", {})
+    known = {name: by_name[name] for name in names if name in by_name}
+    by_place = [one for one in call.get("args", []) if not (isinstance(one, str) and _OBJECT.fullmatch(one))]
+    for one in ([known] if known else []) + by_place + [value for value in by_name.values() if isinstance(value, str)]:
+        if found := _found(one, names, roles, depth + 1):
+            return found
+    return None
 
 
 def _role(message: Any) -> str | None:  # noqa: ANN401

@@ -24,7 +24,7 @@ class Langfuse:
     """
 
     name = "langfuse"
-    version = 2
+    version = 3
 
     def detected(self, first: Sequence[Record]) -> str | None:
         """The table of the first row, if that is one of Langfuse's."""

@@ -10,10 +10,12 @@ from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Re
 from slowwave.transforms.imports.options import KEEP_DAYS, check_names, names_stated
 from slowwave.transforms.imports.otlp.evaluations import evaluations_of, outcomes_of
 from slowwave.transforms.imports.otlp.interactions import interactions_made, project_of_span
+from slowwave.transforms.imports.otlp.kinds import kind_of
 from slowwave.transforms.imports.otlp.memory_spans import changes_made
 from slowwave.transforms.imports.otlp.parts import Part, parts, why_not_otlp
-from slowwave.transforms.imports.otlp.sdk_json import is_sdk_span
-from slowwave.transforms.imports.otlp.spans import Event, Span, Trace, span_or_event, trace_of
+from slowwave.transforms.imports.otlp.sdk_json import form_of
+from slowwave.transforms.imports.otlp.spans import Event, Node, Span, Trace, span_or_event, trace_of
+from slowwave.transforms.imports.otlp.told_turns import TWICE, with_told_turns
 from slowwave.transforms.imports.otlp.turns import Read, understood
 
 # A trace that nothing was added to for so long is over, although its topmost span is not here.
@@ -29,16 +31,26 @@ class Otlp:
     """
 
     name = "otlp"
-    version = 1
+    version = 2
 
     def detected(self, first: Sequence[Record]) -> str | None:
         """OTLP JSON or spans of the SDK, if that is what the first record is; never what only looks like it."""
         if not first or why_not_otlp(first[0]):
             return None
-        if is_sdk_span(first[0]):
-            return "spans of the OpenTelemetry SDK"
+        if (form := form_of(first[0])) is not None:
+            return form.called
         signals = {"resourceSpans": "traces", "resourceLogs": "logs", "resourceMetrics": "metrics"}
         return next((f"OTLP JSON {what}" for key, what in signals.items() if isinstance(first[0].get(key), list)), None)
+
+    def kind_of_record(self, record: Record) -> str:
+        """As in NamesKinds: what the span or the log record of a part is."""
+        one = next(iter(parts(Located(0, record))), None)
+        if not isinstance(one, Part):
+            return "of something else"
+        read = span_or_event(0, one.document)
+        return (
+            f"span ({kind_of(Node(read), ())})" if isinstance(read, Span) else f"log record ({read.name or 'no name'})"
+        )
 
     def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
         """The rows of these documents; the spans of a trace may be in any of them, in any order, and more than once.
@@ -59,7 +71,12 @@ class Otlp:
                 spans.setdefault(one.trace_id, []).append(read)
             else:
                 events.setdefault("" if one.is_judging else one.trace_id, []).append(read)
-        traces = [trace_of(id_, spans.get(id_, ()), events.get(id_, ())) for id_ in sorted({*spans, *events})]
+        traces: list[Trace] = []
+        for id_ in sorted({*spans, *events}):
+            told = with_told_turns(id_, spans.get(id_, []), events.get(id_, []))
+            traces.append(trace_of(id_, told.spans, told.events))
+            if told.twice:
+                yield LeftOut(TWICE, told.twice)
         ended = max((trace.ended for trace in traces), default=0)
         reads: dict[str, Read] = {}
         for trace in traces:

@@ -9,12 +9,21 @@ from typing import Any
 
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.imports.asked import Said, answered, asked, text_of
+from slowwave.transforms.imports.otlp.conventions import (
+    HIDDEN,
+    INPUT_MESSAGES,
+    INPUTS,
+    OUTPUT_MESSAGES,
+    OUTPUTS,
+    Flat,
+)
 from slowwave.transforms.imports.otlp.spans import Event, Node
 from slowwave.transforms.imports.otlp.values import numbered, parsed
 
-# What OpenInference writes where inputs or outputs are hidden.
-_HIDDEN = "__REDACTED__"
 _DEEPEST = 6
+_USER = frozenset({"user", "human"})
+# Who else speaks among the messages of an output. Gemini's own role for itself is `model`, and Gemini CLI's `system`.
+_OTHERS = frozenset({"user", "human", "tool", "function", "developer"})
 
 
 @dataclass(frozen=True)
@@ -44,48 +53,42 @@ class Content:
     @cached_property
     def inputs(self) -> list[Message]:
         """The messages of the input, in their order, the whole history with them."""
-        node = self.node
-        held = node.span.attributes
+        events = self.node.events
         return (
-            list(_from_json(held.get("gen_ai.input.messages"), "user"))
-            or list(_from_details(node.events, "gen_ai.input.messages", "user"))
-            or list(_from_events(node.events))
-            or list(_flat(numbered(held, "llm.input_messages."), "message."))
-            or list(_flat(numbered(held, "gen_ai.prompt."), ""))
+            _stated(self.node, INPUT_MESSAGES, "user")
+            or list(_from_details(events, "gen_ai.input.messages", "user"))
+            or list(_from_events(events))
         )
 
     @cached_property
     def prompt(self) -> Said | None:
         """The last text of the user's, None where there is none."""
-        texts = (message.text for message in reversed(self.inputs) if message.role == "user")
+        texts = (message.text for message in reversed(self.inputs) if message.role in _USER)
         said = next((text for text in texts if not says_nothing(text)), None)
         if said is not None:
             return Said(said)
-        return None if self.inputs else _value(self.node.span.attributes, "input", asked)
+        return None if self.inputs else _value(self.node.span.attributes, INPUTS, asked)
 
     @cached_property
     def response(self) -> Said | None:
         """What the model answered: its choices, each once; without what it thought, called or was told by a tool."""
-        node = self.node
-        held = node.span.attributes
+        events = self.node.events
         messages = (
-            list(_from_json(held.get("gen_ai.output.messages"), "assistant"))
-            or list(_from_details(node.events, "gen_ai.output.messages", "assistant"))
-            or list(_choices(node.events))
-            or list(_flat(numbered(held, "llm.output_messages."), "message."))
-            or list(_flat(numbered(held, "gen_ai.completion."), "", "assistant"))
+            _stated(self.node, OUTPUT_MESSAGES, "assistant")
+            or list(_from_details(events, "gen_ai.output.messages", "assistant"))
+            or list(_choices(events))
         )
-        said = (message.text for message in messages if message.role == "assistant")
-        texts = [text for text in said if not says_nothing(text)]
+        texts = [message.text for message in messages if message.role not in _OTHERS]
+        texts = [text for text in texts if not says_nothing(text)]
         if texts:
             return Said("\n\n".join(dict.fromkeys(texts)))
-        return None if messages else _value(held, "output", answered)
+        return None if messages else _value(self.node.span.attributes, OUTPUTS, answered)
 
     @cached_property
     def goes_on(self) -> bool:
         """Whether the input goes on after what the user said last: a further call of the same turn."""
         last = self.inputs[-1] if self.inputs else None
-        return last is not None and (last.role != "user" or says_nothing(last.text))
+        return last is not None and (last.role not in _USER or says_nothing(last.text))
 
     @cached_property
     def read(self) -> str:
@@ -95,27 +98,54 @@ class Content:
         instructions = [held, *(event.attributes for event in self.node.events)]
         texts += [_all_text(parsed(one.get("gen_ai.system_instructions"))) for one in instructions]
         if not self.inputs:
-            texts.append(_all_text(held.get("input.value")))
+            texts += [_all_text(held.get(name)) for name in INPUTS]
         return "\n".join(text for text in texts if text)
 
 
-def _value(held: Mapping[str, Any], side: str, read: Any) -> Said | None:  # noqa: ANN401
-    """OpenInference's `input.value` or `output.value`, which may be JSON as text."""
-    value = held.get(f"{side}.value")
-    if value == _HIDDEN:
-        return None
-    said = read(parsed(value) if held.get(f"{side}.mime_type") == "application/json" else value)
-    return None if said is None or says_nothing(said.text) else said
+def _stated(node: Node, places: Iterable[str | Flat], role: str) -> list[Message]:
+    """The messages in the first of some places that has any."""
+    held = node.span.attributes
+    for place in places:
+        found = _flat(held, place, role) if isinstance(place, Flat) else _from_json(held.get(place), role)
+        if messages := [*found]:
+            return messages
+    return []
+
+
+def _value(held: Mapping[str, Any], names: Iterable[str], read: Any) -> Said | None:  # noqa: ANN401
+    """What was said in the first of some attributes that says anything, which may be JSON as text."""
+    for name in names:
+        if (value := held.get(name)) is None or (isinstance(value, str) and value in HIDDEN):
+            continue
+        is_text = name.endswith(".value") and held.get(name.replace(".value", ".mime_type")) != "application/json"
+        said = read(value if is_text else parsed(value))
+        if said is not None and not says_nothing(said.text):
+            return said
+    return None
 
 
 def _from_json(value: Any, role: str) -> Iterator[Message]:  # noqa: ANN401
-    """Messages as the conventions have them since 1.37; one without a role is the side's own."""
+    """Messages as the conventions have them since 1.37; one without a role, and a text alone, is the side's own."""
     messages = parsed(value)
-    for message in messages if isinstance(messages, list) else ():
-        if not isinstance(message, dict):
-            continue
-        parts = message.get("parts", message.get("content"))
+    if isinstance(messages, str) and not says_nothing(messages) and messages not in HIDDEN:
+        yield Message(role, messages)
+    held = [one for one in (messages if isinstance(messages, list) else [messages]) if isinstance(one, dict)]
+    if len(held) > 1 and role == "assistant" and all(map(_is_piece, held)):
+        yield Message("model", "".join(text_of(one["parts"]) for one in held))
+        return
+    for message in held:
+        parts = message.get("parts", message.get("content", [message]))
         yield Message(str(message.get("role") or role).lower(), parts)
+
+
+def _is_piece(message: Mapping[str, Any]) -> bool:
+    """Whether it is Gemini's own form of a message, of which an answer that was streamed has many."""
+    parts = message.get("parts")
+    return (
+        message.get("role") in {"model", None}
+        and isinstance(parts, list)
+        and all(isinstance(part, dict) and "type" not in part for part in parts)
+    )
 
 
 def _from_details(events: Iterable[Event], name: str, role: str) -> Iterator[Message]:
@@ -147,13 +177,13 @@ def _body(event: Event) -> dict[str, Any]:
     return body if isinstance(body, dict) else {**event.attributes}
 
 
-def _flat(messages: Iterable[Mapping[str, Any]], prefix: str, role: str = "user") -> Iterator[Message]:
-    for message in messages:
-        content = message.get(f"{prefix}content")
+def _flat(held: Mapping[str, Any], place: Flat, role: str) -> Iterator[Message]:
+    for message in numbered(held, place.prefix):
+        content = message.get(f"{place.field}content")
         said = text_of(parsed(content)) if isinstance(content, str) and content.startswith("[{") else ""
-        parts = (part.get("message_content.text") for part in numbered(message, f"{prefix}contents."))
+        parts = (part.get("message_content.text") for part in numbered(message, f"{place.field}contents."))
         text = "\n".join(one for one in (said or content, *parts) if one and isinstance(one, str))
-        yield Message(str(message.get(f"{prefix}role") or role).lower(), "" if text == _HIDDEN else text)
+        yield Message(str(message.get(f"{place.field}role") or role).lower(), "" if text in HIDDEN else text)
 
 
 def _all_text(value: Any, depth: int = 0) -> str:  # noqa: ANN401

@@ -8,7 +8,7 @@ from typing import Any
 
 from slowwave.transforms.imports.evaluation_rules import Rule, is_success
 from slowwave.transforms.imports.made import LeftOut, Made, Row
-from slowwave.transforms.imports.otlp.parts import EVALUATION
+from slowwave.transforms.imports.otlp.parts import EVALUATION, JUDGES
 from slowwave.transforms.imports.otlp.spans import Event, Node
 from slowwave.transforms.imports.otlp.turns import Read, response_id
 from slowwave.transforms.imports.otlp.values import instant, number, numbered, text
@@ -55,6 +55,15 @@ def evaluations_of(read: Read) -> Iterator[Evaluation]:
     for event in read.trace.loose:
         if event.name == EVALUATION:
             yield _of_event(event, event.trace_id, event.span_id)
+
+
+def is_evaluated(node: Node) -> bool:
+    """Whether a span holds an evaluation, or held one of another trace."""
+    if JUDGES in node.span.attributes:
+        return True
+    return any(event.name == EVALUATION for event in node.events) or any(
+        key.startswith(_FEEDBACK) for key in node.span.attributes
+    )
 
 
 def outcomes_of(found: Iterator[Evaluation], reads: Mapping[str, Read], rules: Mapping[str, Rule]) -> Iterator[Made]:

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from slowwave.transforms.imports.asked import Said
 from slowwave.transforms.imports.made import LeftOut, Made, Refused, Row
+from slowwave.transforms.imports.otlp.clients import client_of, client_of_scope
+from slowwave.transforms.imports.otlp.conventions import (
+    AGENTS,
+    COSTS,
+    MODELS,
+    SESSIONS,
+    TOKEN_OBJECTS,
+    TOKENS,
+    USERS,
+)
+from slowwave.transforms.imports.otlp.evaluations import is_evaluated
 from slowwave.transforms.imports.otlp.memory_spans import memories_of, records_of, searches_of
 from slowwave.transforms.imports.otlp.spans import Node
 from slowwave.transforms.imports.otlp.turns import Asked, Read, response_id
-from slowwave.transforms.imports.otlp.values import instant, number, text, whole
+from slowwave.transforms.imports.otlp.values import instant, number, parsed, text, whole
 
 _MUTE = (
     "calls of a model without their text: where they run, set"
@@ -18,6 +31,7 @@ _MUTE = (
     " OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental; if it is in log records, import these with them"
 )
 _HIDDEN = "calls of a model whose text is hidden: where they run, set OPENINFERENCE_HIDE_INPUTS=false"
+_SPARE = {"turn": "a turn", "chain": "a chain", "call": "a call of a model", "tool": "a tool", "judge": "an evaluator"}
 _NO_RECORDS = "memory searches without what they found: set gen_ai.memory.records on their spans, each with an id"
 
 
@@ -30,8 +44,9 @@ def interactions_made(read: Read, project_of: Callable[[str], str]) -> Iterator[
     if read.judging:
         yield LeftOut("calls of a model that judge or guard an answer", len(read.judging))
     for node in read.mute:
-        hidden = "openinference.span.kind" in node.span.attributes
-        yield LeftOut(_HIDDEN if hidden else _MUTE, example=node.span.name[:200])
+        yield LeftOut(_why_mute(node), example=node.span.name[:200])
+    spare = [node for node in read.spare if not is_evaluated(node)]
+    yield from (LeftOut(sort, count) for sort, count in Counter(map(partial(_sort, read), spare)).items() if sort)
     for asked in read.interactions:
         if asked.node.span.started == 0:
             yield Refused(asked.node.span.number, "a log record of a call has no time", asked.prompt.text[:2000])
@@ -43,6 +58,24 @@ def interactions_made(read: Read, project_of: Callable[[str], str]) -> Iterator[
         yield _interaction(asked, read, own, retrievals.get(asked, []), project_of)
         if asked.node.span.error:
             yield _error(asked)
+
+
+def _sort(read: Read, node: Node) -> str:
+    """What a span is that belongs to no interaction; '' where it is counted as something else."""
+    kind = read.kinds[node]
+    if kind in {"search", "retrieval", "change"}:
+        return ""
+    if not node.span.attributes and not node.events:
+        return "spans of no model, agent or memory"
+    return f"spans of {_SPARE.get(kind, 'something else')}, in no interaction"
+
+
+def _why_mute(node: Node) -> str:
+    """Why a span has no text, and what to set where it was written."""
+    client = client_of(node.span.name) or client_of_scope(node.span.origin.scope)
+    if client is not None:
+        return f"turns of {client.called} without their text: {client.instead}"
+    return _HIDDEN if "openinference.span.kind" in node.span.attributes else _MUTE
 
 
 def project_of_span(node: Node, project_of: Callable[[str], str]) -> str:
@@ -63,17 +96,17 @@ def _interaction(
     last = max({*asked.nodes, *searches, *retrievals}, key=lambda one: (one.written, one.id))
     chunks = dict.fromkeys(one.id for retrieval in retrievals for one in records_of(retrieval) if one.id)
     known = len({*asked.nodes, *searches, *retrievals}) + sum(len(one.events) for one in asked.nodes)
-    model = (text(one.span.attributes.get(name)) for one in reversed(calls or [node]) for name in _MODELS)
+    model = (text(one.span.attributes.get(name)) for one in reversed(calls or [node]) for name in MODELS)
     fields: dict[str, Any] = {
         "interaction_id": f"otlp:{node.id}",
         "created_at": instant(node.span.started),
         # some microseconds later with each span known of it: of two readings the one that knows more wins
         "recorded_at": instant(last.written, known),
         "project": project_of_span(node, project_of),
-        "agent": _first(asked, "gen_ai.agent.name", "agent.name"),
+        "agent": _first(asked, *AGENTS),
         "client": node.span.origin.scope,
-        "session_id": _first(asked, "gen_ai.conversation.id", "session.id"),
-        "user_id": _first(asked, "user.id", "enduser.id"),
+        "session_id": _first(asked, *SESSIONS),
+        "user_id": _first(asked, *USERS),
         "prompt": asked.prompt.text,
         "response": answer.text if answer else None,
         "memories_offered": memories.offered,
@@ -145,21 +178,26 @@ def _tokens(calls: Iterable[Node], node: Node) -> int | None:
 
 def _tokens_of(node: Node) -> int | None:
     held = node.span.attributes
-    if (total := whole(held.get("llm.token_count.total"))) is not None:
-        return max(total, 0)
-    for names in _TOKENS:
-        parts = [found for name in names if (found := whole(held.get(name))) is not None]
-        if parts:
-            return max(sum(parts), 0)
+    objects = [parsed(held.get(name)) for name in TOKEN_OBJECTS]
+    for counts in [*(one for one in objects if isinstance(one, dict)), held]:
+        for names in TOKENS:
+            parts = [found for name in names if (found := whole(counts.get(name))) is not None]
+            if parts:
+                return max(sum(parts), 0)
     return None
 
 
 def _cost(calls: Iterable[Node], node: Node) -> float | None:
     for spans in (calls, [node]):
-        spent = [found for one in spans if (found := number(one.span.attributes.get("llm.cost.total"))) is not None]
+        spent = [found for one in spans if (found := _cost_of(one)) is not None]
         if spent:
             return max(sum(spent), 0.0)
     return None
+
+
+def _cost_of(node: Node) -> float | None:
+    held = node.span.attributes
+    return next((found for name in COSTS if (found := number(held.get(name))) is not None), None)
 
 
 def _first(asked: Asked, *names: str) -> str:
@@ -169,11 +207,3 @@ def _first(asked: Asked, *names: str) -> str:
         if found := next((said for name in names if (said := text(held.get(name)))), ""):
             return found
     return ""
-
-
-_MODELS = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
-_TOKENS = (
-    ("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"),
-    ("llm.token_count.prompt", "llm.token_count.completion"),
-    ("gen_ai.usage.prompt_tokens", "gen_ai.usage.completion_tokens"),
-)

@@ -1,37 +1,12 @@
-"""What a span is: a turn of an agent, a call of a model, a search, a judge; by either convention."""
+"""What a span is: a turn of an agent, a call of a model, a search, a judge; by whichever convention."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal
 
+from slowwave.transforms.imports.otlp.conventions import FIRST_CALLS, FIRST_KINDS, KINDS, LATER_TURNS, NAMED, Kind
 from slowwave.transforms.imports.otlp.spans import Node, tells_content
-from slowwave.transforms.imports.otlp.values import text
-
-Kind = Literal["turn", "chain", "call", "search", "retrieval", "change", "judge", "other"]
-
-_OPERATIONS: dict[str, Kind] = {
-    "invoke_agent": "turn",
-    "invoke_workflow": "turn",
-    "chat": "call",
-    "generate_content": "call",
-    "text_completion": "call",
-    "search_memory": "search",
-    "retrieval": "retrieval",
-    "create_memory": "change",
-    "update_memory": "change",
-    "upsert_memory": "change",
-    "delete_memory": "change",
-    "delete_memory_store": "change",
-}
-_OPENINFERENCE: dict[str, Kind] = {
-    "AGENT": "turn",
-    "CHAIN": "chain",
-    "LLM": "call",
-    "RETRIEVER": "retrieval",
-    "EVALUATOR": "judge",
-    "GUARDRAIL": "judge",
-}
+from slowwave.transforms.imports.otlp.values import parsed, text
 
 
 def kind_of(node: Node, memory_stores: Collection[str]) -> Kind:
@@ -39,13 +14,41 @@ def kind_of(node: Node, memory_stores: Collection[str]) -> Kind:
     held = node.span.attributes
     if not held and not node.events:
         return "other"
+    kind = _stated(node)
     operation = text(held.get("gen_ai.operation.name"))
-    kind = _OPERATIONS.get(operation) or _OPENINFERENCE.get(text(held.get("openinference.span.kind")), "other")
-    if kind == "other" and not operation and (_is_of_a_prompt(node) or any(map(tells_content, node.events))):
+    if kind == "other" and not operation and _is_untitled_call(node):
         return "call"  # from before operations had names
     if kind == "retrieval" and not {text(held.get("gen_ai.data_source.id")), node.span.name}.isdisjoint(memory_stores):
         return "search"
     return kind
+
+
+def is_first_call(node: Node) -> bool:
+    """Whether a span is a call that version 1 of the adapter knew for one."""
+    stated = [text(node.span.attributes.get(name)) for name in FIRST_KINDS]
+    return not FIRST_CALLS.isdisjoint(stated) or (not stated[0] and _is_untitled_call(node))
+
+
+def _is_untitled_call(node: Node) -> bool:
+    return _is_of_a_prompt(node) or any(map(tells_content, node.events))
+
+
+def is_first_frame(node: Node) -> bool:
+    """Whether a span around calls is one that version 1 of the adapter knew for one."""
+    return (
+        any(text(node.span.attributes.get(name)) in kinds for name, kinds in KINDS if name in FIRST_KINDS)
+        and text(node.span.attributes.get(FIRST_KINDS[0])) not in LATER_TURNS
+    )
+
+
+def _stated(node: Node) -> Kind:
+    """The kind that the span states, by the first attribute whose value is known."""
+    for attribute, kinds in KINDS:
+        if (value := node.span.attributes.get(attribute)) is not None:
+            kind = kinds.get(text(parsed(value)))  # MLflow writes each value as JSON
+            if kind is not None:
+                return kind
+    return NAMED.get(node.span.name, "other")
 
 
 def _is_of_a_prompt(node: Node) -> bool:

@@ -15,18 +15,17 @@ from typing import Any
 import orjson
 
 from slowwave.transforms.imports.made import LeftOut, Located, Refused
-from slowwave.transforms.imports.otlp.sdk_json import as_otlp, is_sdk_span
-from slowwave.transforms.imports.otlp.values import nanoseconds
+from slowwave.transforms.imports.otlp.clients import DETAILS, client_of, context_of
+from slowwave.transforms.imports.otlp.conventions import MEANT, NAMED
+from slowwave.transforms.imports.otlp.sdk_json import as_otlp, form_of
+from slowwave.transforms.imports.otlp.values import attributes, event_name, nanoseconds, plain
 
-# Attributes by which a span or a log record is known to be of a model, an agent or a memory.
-_MEANT = (
-    "gen_ai.", "openinference.", "llm.", "input.value", "output.value", "annotations.", "evaluations.",
-    "trace.annotations.", "trace.evaluations.", "session.annotations.", "session.evaluations.",
-)  # fmt: skip
 EVALUATION = "gen_ai.evaluation.result"
 _FEEDBACK = ("annotations.", "evaluations.", "trace.annotations.", "trace.evaluations.")
 # Whose token it was taken in by, says the receiver.
 SENDERS_PROJECT = "slowwave.project"
+# What is left of a span whose feedback went to the trace that it judges.
+JUDGES = "slowwave.judges"
 _OF_RESOURCE = frozenset({"service.name", "openinference.project.name", SENDERS_PROJECT})
 _TRACE_ID = re.compile(r"[0-9a-fA-F]{32}")
 _SPAN_ID = re.compile(r"[0-9a-fA-F]{16}")
@@ -64,8 +63,15 @@ class Part:
 def parts(located: Located) -> Iterator[Part | LeftOut | Refused]:
     """The spans and log records of a document; those that are of no model, agent or memory keep their place only."""
     record: Mapping[str, Any] = located.record
-    if is_sdk_span(record):
-        record = as_otlp(record)
+    if form_of(record) is None:
+        yield from _document_parts(located)
+        return
+    for document in as_otlp(record):
+        yield from _document_parts(Located(located.number, document))
+
+
+def _document_parts(located: Located) -> Iterator[Part | LeftOut | Refused]:
+    record = located.record
     known = False
     for signal, scopes, items, take in (
         ("resourceSpans", "scopeSpans", "spans", _span),
@@ -138,15 +144,24 @@ def _span(number: int, span: dict[str, Any]) -> Iterator[_Taken | LeftOut | Refu
     if judged := _judged(span):
         yield _Taken(judged, {**span, **ids, "parentSpanId": ""})
         span = {name: held for name, held in span.items() if name not in {"events", "links"}}
-        span["attributes"] = [pair for pair in _objects(span.get("attributes")) if not _is_feedback(pair)]
+        kept = [pair for pair in _objects(span.get("attributes")) if not _is_feedback(pair)]
+        span["attributes"] = [*kept, {"key": JUDGES, "value": {"boolValue": True}}]
     yield _Taken(ids["traceId"], {**span, **ids})
 
 
 def _log_record(number: int, log: dict[str, Any]) -> Iterator[_Taken | LeftOut | Refused]:
-    if not _is_meant(log) and not _event_name(log).startswith("gen_ai."):
+    held = attributes(log.get("attributes"))
+    name = event_name(log, held, plain(log.get("body")))
+    client = client_of(name)
+    if client is not None and name.removeprefix(client.prefix) not in client.told:
+        yield LeftOut(f"events of {client.called} that tell neither prompt nor answer: {name[:60]}")
+        return
+    if client is None and not _is_meant(log) and not name.startswith("gen_ai."):
         yield LeftOut("log records of something else than a model")
         return
     trace_id, span_id = log.get("traceId") or "", log.get("spanId") or ""
+    if not trace_id and (client is not None or name == DETAILS):
+        trace_id, span_id = context_of(name, held, _raw(log).encode())
     wrong = (_wrong_id("traceId", trace_id, _TRACE_ID) if trace_id else "") or (
         _wrong_id("spanId", span_id, _SPAN_ID) if span_id else ""
     )
@@ -159,9 +174,11 @@ def _log_record(number: int, log: dict[str, Any]) -> Iterator[_Taken | LeftOut |
 
 def _is_meant(item: Mapping[str, Any]) -> bool:
     """Whether an attribute, also of an event, says that a model, an agent or a memory is what this is about."""
+    if isinstance(name := item.get("name"), str) and name in NAMED:
+        return True
     held = item.get("attributes")
     for pair in held if isinstance(held, list) else ():
-        if isinstance(pair, dict) and isinstance(key := pair.get("key"), str) and key.startswith(_MEANT):
+        if isinstance(pair, dict) and isinstance(key := pair.get("key"), str) and key.startswith((*MEANT, JUDGES)):
             return True
     return any(str(event.get("name", "")).startswith("gen_ai.") for event in _objects(item.get("events")))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slowwave.transforms.imports.otlp.parts import SENDERS_PROJECT
-from slowwave.transforms.imports.otlp.values import attributes, nanoseconds, plain, text, whole
+from slowwave.transforms.imports.otlp.values import attributes, event_name, nanoseconds, plain, text, whole
 
 _ERROR = 2
 
@@ -235,7 +235,7 @@ def _error(status: Any, held: Mapping[str, Any]) -> str:  # noqa: ANN401
 def _log_record(log: Mapping[str, Any], origin: Origin) -> Event:
     held = attributes(log.get("attributes"))
     return Event(
-        text(log.get("eventName")) or text(held.get("event.name")),
+        event_name(log, held, plain(log.get("body"))),
         nanoseconds(log.get("timeUnixNano")) or nanoseconds(log.get("observedTimeUnixNano")) or 0,
         held,
         plain(log.get("body")),

@@ -6,12 +6,13 @@ further calls of a turn, with results of tools or after an error, belong to its 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from slowwave.transforms.imports.asked import Said
 from slowwave.transforms.imports.otlp.content import Content
-from slowwave.transforms.imports.otlp.kinds import Kind, kind_of
+from slowwave.transforms.imports.otlp.conventions import RESPONSE_IDS, Kind
+from slowwave.transforms.imports.otlp.kinds import is_first_call, is_first_frame, kind_of
 from slowwave.transforms.imports.otlp.spans import Node, Trace
 from slowwave.transforms.imports.otlp.values import parsed, text
 
@@ -29,7 +30,8 @@ class Asked:
 class Read:
     """A trace with what its spans are. `mute`: spans that would be interactions and have no text.
 
-    `judging`: calls of a model that judge an interaction or guard it, and are none.
+    `judging`: calls of a model that judge an interaction or guard it, and are none. `spare`: spans that are of none of
+    these, nor above one.
     """
 
     trace: Trace
@@ -39,6 +41,7 @@ class Read:
     owner: Mapping[Node, Asked]
     mute: list[Node]
     judging: list[Node]
+    spare: list[Node]
 
 
 def understood(trace: Trace, memory_stores: Collection[str]) -> Read:
@@ -66,20 +69,24 @@ def understood(trace: Trace, memory_stores: Collection[str]) -> Read:
             elif kinds[node] in {"turn", "call"} and node not in below.calls:
                 mute.append(node)
     told_twice = {response_id(node) for node in owner} - {""}
-    mute = [node for node in mute if response_id(node) not in told_twice]
+    above_asked = {above for one in found for above in _above(one.node)}
+    mute = [node for node in mute if response_id(node) not in told_twice and node not in above_asked]
     found = _joined(found, kinds, contents, owner)
     for node in trace.nodes:
         if node in owner:
             owner[node].nodes.append(node)
     for one in found:
         one.nodes.sort(key=lambda node: (node.span.started, node.span.span_id))
-    return Read(trace, kinds, contents, found, owner, mute, judging)
+    told = [*owner, *mute, *judging]
+    known = {*told, *(above for node in told for above in _above(node))}
+    spare = [node for node in trace.nodes if node not in known and response_id(node) not in told_twice]
+    return Read(trace, kinds, contents, found, owner, mute, judging, spare)
 
 
 def response_id(node: Node) -> str:
     """The id that the provider gave to an answer, by either convention."""
     held = node.span.attributes
-    if found := text(held.get("gen_ai.response.id")):
+    if found := next((said for name in RESPONSE_IDS if (said := text(held.get(name)))), ""):
         return found
     if held.get("output.mime_type") == "application/json" and isinstance(
         body := parsed(held.get("output.value")), dict
@@ -88,17 +95,32 @@ def response_id(node: Node) -> str:
     return ""
 
 
+def _above(node: Node) -> Iterator[Node]:
+    while node.parent is not None:
+        node = node.parent
+        yield node
+
+
 class _Below:
-    """What lies below each span: its first call that has a question, whether a call, and a turn with its own text."""
+    """What lies below each span: its first call that has a question, whether a call, and a turn with its own text.
+
+    `first_calls`: whether a call with a question lies below that is an interaction in homes of version 1. A span that
+    version 1 did not know leaves it to that, so that nothing is there twice.
+    """
 
     def __init__(self, trace: Trace, kinds: Mapping[Node, Kind], contents: Mapping[Node, Content]) -> None:
         self.asking: dict[Node, Node] = {}
         self.calls: set[Node] = set()
+        self.first_calls: set[Node] = set()
         self.told: set[Node] = set()
         for node in reversed(trace.nodes):
             for child in node.children:
                 if kinds[child] == "call" or child in self.calls:
                     self.calls.add(node)
+                if child in self.first_calls or (
+                    is_first_call(child) and kinds[child] == "call" and contents[child].prompt
+                ):
+                    self.first_calls.add(node)
                 if child in self.told or (kinds[child] in {"turn", "chain"} and contents[child].prompt is not None):
                     self.told.add(node)
                 first = child if kinds[child] == "call" and contents[child].prompt else self.asking.get(child)
@@ -109,6 +131,8 @@ class _Below:
 def _prompt(node: Node, kind: Kind, contents: Mapping[Node, Content], below: _Below) -> Said | None:
     """The question of a span, if it may be an interaction; that of its first call where a turn has no own text."""
     own = contents[node].prompt
+    if node in below.first_calls and not is_first_frame(node):
+        return None
     if kind == "chain":  # of glue around something else, only what has a model below, or all else
         return own if node.parent is None or node in below.calls else None
     if own is None and kind == "turn" and node not in below.told and node in below.asking:

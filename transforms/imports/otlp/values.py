@@ -79,6 +79,14 @@ def text(value: Any) -> str:  # noqa: ANN401
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
 
 
+def event_name(log: Mapping[str, Any], attributes: Mapping[str, Any], body: Any) -> str:  # noqa: ANN401
+    """Return the full name of an event; Claude Code has it in the body, and its end in `event.name`."""
+    name = text(log.get("eventName")) or text(attributes.get("event.name"))
+    if isinstance(body, str) and name and "." not in name and body.endswith(f".{name}"):
+        return body
+    return name
+
+
 def nanoseconds(value: Any) -> int | None:  # noqa: ANN401
     """A time that can be meant: after 1970 and before the year 10000."""
     found = whole(value)

@@ -1,0 +1,156 @@
+"""Turns that coding agents tell in events of their own: the log records of Claude Code and Gemini CLI.
+
+Each event tells a part: the prompt, an answer, what a request took. Those of one turn become one span with the
+attributes of `conventions`; where the agent wrote a span of the turn too, they fill in what that does not say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from slowwave.transforms.imports.otlp.clients import DETAILS, Client, client_of, client_of_scope, digest_of
+from slowwave.transforms.imports.otlp.conventions import HIDDEN
+from slowwave.transforms.imports.otlp.spans import Event, Span
+from slowwave.transforms.imports.otlp.values import number, parsed, text, whole
+
+TWICE = "details of a call that events of its turn tell too"
+_TOP = frozenset({"claude_code.interaction", "user_prompt"})
+_DEEPEST = 100
+
+
+@dataclass(frozen=True)
+class Told:
+    """Spans and events of a trace, once what clients tell is in spans; how many events told the same `twice`."""
+
+    spans: Sequence[Span]
+    events: Sequence[Event]
+    twice: int = 0
+
+
+def with_told_turns(trace_id: str, spans: Sequence[Span], events: Sequence[Event]) -> Told:
+    """Return the spans of a trace with those that clients tell by events, and its other events."""
+    told = [event for event in events if client_of(event.name)]
+    if not told:
+        return Told(spans, events)
+    told = [
+        event
+        for _, event in sorted(
+            {(one.at, one.name + repr(one.attributes)): one for one in told}.items(), key=lambda item: item[0]
+        )
+    ]
+    by_id = {span.span_id: span for span in spans}
+    others = [event for event in events if not client_of(event.name)]
+    filled = [*spans]
+    is_told = False
+    details = [event for event in others if event.name == DETAILS and event.span_id not in by_id
+               and client_of_scope(event.origin.scope)]  # fmt: skip
+    for (client, key), group in _turns(told).items():
+        top = _top(group, by_id)
+        attributes = _attributes(client, group)
+        if top is not None:
+            filled = [_with(span, attributes) if span.span_id == top.span_id else span for span in filled]
+            continue
+        is_told = True
+        first, last = group[0], group[-1]
+        own_id = digest_of(f"{client.called} {key}", 8)
+        if first.span_id and details:  # as version 1 called the turn, by the first of its calls
+            own_id = min(details, key=lambda event: (event.at, event.span_id)).span_id
+        filled.append(
+            Span(trace_id, own_id, "", f"{client.prefix}interaction", first.at, last.at, attributes, tuple(group), (),
+                 "", first.origin, 0, is_told_by_logs=True)
+        )  # fmt: skip
+    twice = details if is_told else []
+    others = [event for event in others if event not in twice]
+    return Told(filled, others, len(twice))
+
+
+def _turns(told: Iterable[Event]) -> dict[tuple[Client, str], list[Event]]:
+    """The events of each turn; one that names none is of the turn that was asked last in its session."""
+    found: dict[tuple[Client, str], list[Event]] = {}
+    latest: dict[str, str] = {}
+    for event in told:
+        client = client_of(event.name)
+        if client is None:
+            continue
+        session = text(event.attributes.get("session.id"))
+        key = text(event.attributes.get(client.turn))
+        if not key:
+            if event.name == client.prefix + client.asked[0]:
+                latest[session] = f"{session} {event.at}"
+            key = latest.get(session, session)
+        found.setdefault((client, key), []).append(event)
+    return found
+
+
+def _top(group: Iterable[Event], by_id: Mapping[str, Span]) -> Span | None:
+    """The span of a turn, if there is one: that of an event, or the topmost above that is a turn of a client's."""
+    for event in group:
+        span, found = by_id.get(event.span_id), None
+        for _ in range(_DEEPEST):
+            if span is None:
+                break
+            found = span if span.name in _TOP else found
+            span = by_id.get(span.parent_id)
+        if found is not None:
+            return found
+    return None
+
+
+def _attributes(client: Client, group: Sequence[Event]) -> dict[str, Any]:
+    """What the events of a turn say, under the names of `conventions`."""
+
+    def named(name: str) -> list[Mapping[str, Any]]:
+        return [event.attributes for event in group if event.name == client.prefix + name]
+
+    prompts = [said for one in named(client.asked[0]) if (said := _text(one.get(client.asked[1])))]
+    answers = [said for one in named(client.answered[0]) if (said := _text(one.get(client.answered[1])))]
+    spent = named(client.spent)
+    tokens = [found for one in spent for name in client.tokens if (found := whole(one.get(name))) is not None]
+    costs = [found for one in spent if client.cost and (found := number(one.get(client.cost))) is not None]
+    held: dict[str, Any] = {
+        "user_prompt": "\n\n".join(dict.fromkeys(prompts)),
+        "response.model_output": "\n\n".join(dict.fromkeys(answers)),
+        "gen_ai.usage.total_tokens": sum(tokens) if tokens else None,
+        "gen_ai.usage.cost": sum(costs) if costs else None,
+    }
+    for name in ("session.id", "user.id", "model"):
+        held[name] = next((said for event in group if (said := text(event.attributes.get(name)))), None)
+    return {name: value for name, value in held.items() if value not in (None, "")}
+
+
+def _text(value: Any) -> str:  # noqa: ANN401
+    """A text that is to be seen; of Gemini's responses as JSON, in pieces or whole, the text in them."""
+    if not isinstance(value, str) or value in HIDDEN:
+        return ""
+    held = parsed(value)
+    if isinstance(held, str):
+        return held
+    pieces = [one for one in (held if isinstance(held, list) else [held]) if isinstance(one, dict)]
+    if not any("candidates" in one for one in pieces):
+        return value
+    return "".join(_candidate_text(one) for one in pieces)
+
+
+def _candidate_text(response: Mapping[str, Any]) -> str:
+    candidates = response.get("candidates")
+    first = candidates[0] if isinstance(candidates, list) and candidates else None
+    content = first.get("content") if isinstance(first, dict) else None
+    parts = content.get("parts") if isinstance(content, dict) else None
+    return "".join(
+        part["text"]
+        for part in (parts if isinstance(parts, list) else ())
+        if isinstance(part, dict) and isinstance(part.get("text"), str) and not part.get("thought")
+    )
+
+
+def _with(span: Span, told: Mapping[str, Any]) -> Span:
+    """A span with the texts that events tell and it does not."""
+    held = span.attributes
+    texts = {name: told[name] for name in ("user_prompt", "response.model_output") if name in told}
+    return replace(span, attributes=held | {name: said for name, said in texts.items() if _is_hidden(held.get(name))})
+
+
+def _is_hidden(value: Any) -> bool:  # noqa: ANN401
+    return value is None or (isinstance(value, str) and value in HIDDEN)
