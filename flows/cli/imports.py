@@ -245,6 +245,7 @@ def _import_lines(source: Source, report: ImportReport) -> Lines:
     lines += _record_lines(tally.records)
     kinds = (("interaction", "interactions"), ("outcome", "outcomes"), ("memory", "memories"))
     lines.append(("rows", ", ".join(counted(tally.kinds[one], one, many) for one, many in kinds)))
+    lines += _ranked("repaired", tally.repaired)
     lines += _ranked("refused", tally.refused)
     lines += _ranked("left out", tally.left_out, tally.left_examples)
     lines += _ranked("secrets", tally.secrets)
@@ -307,6 +308,7 @@ def _as_json(report: ImportReport) -> dict[str, Any]:
         "records": dict(tally.records),
         "rows": dict(tally.kinds),
         "examples": tally.examples,
+        "repaired": dict(tally.repaired),
         "refused": dict(tally.refused),
         "left_out": {
             sort: {"count": count, "example": tally.left_examples.get(sort, "")}

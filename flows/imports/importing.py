@@ -6,10 +6,11 @@ recognised, and what was refused in it is then the same file as before.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from slowwave.flows.imports.units import Found, NotImported, Unit, UnreadableUni
 from slowwave.flows.kernel.errors import UserError
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.imports.forks import Outline
-from slowwave.transforms.imports.made import Adapter, Context, Located, Made, Refused
+from slowwave.transforms.imports.made import Adapter, Context, Located, Made, Refused, Repaired
 from slowwave.transforms.imports.options import OptionsError
 from slowwave.transforms.imports.projects import projects_by
 from slowwave.transforms.imports.rows import OTHER_KINDS, UNREADABLE, Tally, Wanted, delivery_lines, record_kind
@@ -123,7 +124,10 @@ class Import:
         reading = _Reading(unit, self.adapter, tally)
         before = None if self._seen is None else self._seen.before(unit)
         options = self.options
-        context = Context(projects_by(options.projects), is_idle, options.infers, options.settings, before)
+        rested_before = since_moment(datetime.now(UTC)) - timedelta(seconds=IDLE_SECONDS)
+        context = Context(
+            projects_by(options.projects), is_idle, options.infers, options.settings, before, rested_before
+        )
         try:
             delivered = self._delivered(reading, context, tally, wanted)
         except UnreadableUnitError as error:
@@ -173,7 +177,7 @@ class Import:
             delivery_writer(self.folder, self.adapter.name) as refused,
         ):
             made = reading.made(context)
-            for line in delivery_lines(made, self.adapter, tally, wanted):
+            for line in delivery_lines(made, self.adapter, tally, wanted, reading.name):
                 (refused if line.is_refused else rows).write(line.text)
             if self._seen is not None and context.before is not None:
                 self._seen.expect(context.before.seen, [name for name in (rows.close(), refused.close()) if name])
@@ -195,6 +199,7 @@ class _Reading:
         self._adapter = adapter
         self._tally = tally
         self._beside: list[Made] = []
+        self.name = re.split(r"[/\\]", unit.name)[-1]
         self.fault = ""
 
     def made(self, context: Context) -> Iterator[Made]:
@@ -215,9 +220,11 @@ class _Reading:
                     self._tally.count_record(record_kind(self._adapter, one.record))
                     yield one
                 else:
+                    self._beside.append(one)
+                    if isinstance(one, Repaired):
+                        continue
                     is_refused = isinstance(one, Refused)
                     self._tally.count_record(UNREADABLE if is_refused else OTHER_KINDS, 1 if is_refused else one.count)
-                    self._beside.append(one)
         except UnreadableUnitError as error:
             if self._unit.is_one_piece:
                 raise

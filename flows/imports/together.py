@@ -23,7 +23,7 @@ import zstandard
 from slowwave.flows.imports.kept_parts import KeptParts, PartLine, part_lines
 from slowwave.flows.imports.units import ReadRecord, Unit, UnreadableUnitError
 from slowwave.transforms.core.hashing import digest
-from slowwave.transforms.imports.made import LeftOut, Located, Record, Refused
+from slowwave.transforms.imports.made import LeftOut, Located, Record, Refused, Repaired
 
 _UNIT_BYTES = 64 * 2**20
 # Packed JSON lines unpack to about this many times their size.
@@ -89,7 +89,7 @@ class _Dealing:
         self._kept = kept
         self._count = count
         self._faults: list[str] = []
-        self._beside: list[Refused | LeftOut] = []
+        self._beside: list[Refused | LeftOut | Repaired] = []
         self._dealt: dict[int, BinaryIO] = {}
 
     def read(self, part: int) -> Iterator[ReadRecord]:

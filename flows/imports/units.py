@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from slowwave.transforms.imports.forks import Outline
-from slowwave.transforms.imports.made import LeftOut, Located, Refused
+from slowwave.transforms.imports.made import LeftOut, Located, Refused, Repaired
 
 # What reading gives: records, and what of a unit is no record.
-ReadRecord = Located | Refused | LeftOut
+ReadRecord = Located | Refused | LeftOut | Repaired
 
 
 class UnreadableUnitError(Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
 from slowwave.transforms.imports.forks import Outline
@@ -65,7 +66,15 @@ class Undecided:
     said: str
 
 
-Made = Row | Refused | LeftOut | Undecided
+@dataclass(frozen=True)
+class Repaired:
+    """What was read otherwise than it stands, such as half a character that became U+FFFD; counted and listed."""
+
+    sort: str
+    count: int = 1
+
+
+Made = Row | Refused | LeftOut | Undecided | Repaired
 
 
 @dataclass(frozen=True)
@@ -73,8 +82,9 @@ class Context:
     """What an adapter is told besides the records.
 
     `project_of` gives the project of a working directory or of what else the producer has instead. `is_idle`: the unit
-    has not been written to for an hour, so that its last turn is over. `infers`: outcomes are inferred. `options` are
-    those of the adapter's section of `settings.toml`, `[imports.NAME]`. `before`: of a store, what was seen last time.
+    has not been written to for an hour, so that its last turn is over; so is a turn that ended before `rested_before`,
+    for the copy of an old unit is a new file. `infers`: outcomes are inferred. `options` are those of the adapter's
+    section of `settings.toml`, `[imports.NAME]`. `before`: of a store, what was seen last time.
     """
 
     project_of: Callable[[str], str] = last_folder
@@ -82,6 +92,7 @@ class Context:
     infers: bool = True
     options: Mapping[str, Any] = field(default_factory=dict)
     before: Before | None = None
+    rested_before: datetime | None = None
 
 
 @runtime_checkable

@@ -10,7 +10,17 @@ from typing import Any, Literal
 
 import orjson
 
-from slowwave.transforms.imports.made import Adapter, LeftOut, Made, NamesKinds, Record, Refused, Row, Undecided
+from slowwave.transforms.imports.made import (
+    Adapter,
+    LeftOut,
+    Made,
+    NamesKinds,
+    Record,
+    Refused,
+    Repaired,
+    Row,
+    Undecided,
+)
 from slowwave.transforms.imports.moments import later, moment_of
 from slowwave.transforms.imports.row_counts import RowCounts
 from slowwave.transforms.imports.secrets.cleaned import cleaned
@@ -34,11 +44,10 @@ class Tally:
 
     `records`: what was read, by the producer's own kinds. `holds`: what the rows hold. `left_out` has records by sort,
     and `left_examples` the first example of each; `settled` is how many of them miss nothing. `undecided`: what waits
-    for a word.
+    for a word. `repaired`: what was read otherwise than it stands, by sort.
     """
 
     records: Counter[str] = field(default_factory=Counter)
-
     kinds: Counter[str] = field(default_factory=Counter)
     holds: RowCounts = field(default_factory=RowCounts)
     examples: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -48,6 +57,7 @@ class Tally:
     left_examples: dict[str, str] = field(default_factory=dict)
     settled: int = 0
     undecided: list[str] = field(default_factory=list)
+    repaired: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Tally) -> None:
         """Count what another counted."""
@@ -56,6 +66,7 @@ class Tally:
             (self.refused, other.refused),
             (self.secrets, other.secrets),
             (self.left_out, other.left_out),
+            (self.repaired, other.repaired),
         ):
             mine.update(others)
         for kind, count in other.records.items():
@@ -121,19 +132,24 @@ class Wanted:
 ALL = Wanted()
 
 
-def delivery_lines(made: Iterable[Made], adapter: Adapter, tally: Tally, wanted: Wanted = ALL) -> Iterator[Line]:
+def delivery_lines(
+    made: Iterable[Made], adapter: Adapter, tally: Tally, wanted: Wanted = ALL, name: str = ""
+) -> Iterator[Line]:
     """The lines of a unit's delivery, in order; counted in `tally`, with what is left out.
 
     A row gets its `provenance`, and the adapter's version as microseconds of `recorded_at`: of two versions of one
-    row the later adapter's wins.
+    row the later adapter's wins. A refused record is shown behind `name`, what its unit is called, and its line.
     """
     for one in made:
         if isinstance(one, LeftOut):
             tally.leave_out(one)
+        elif isinstance(one, Repaired):
+            tally.repaired[one.sort] += one.count
         elif isinstance(one, Undecided):
             tally.undecided.append(cleaned(one.said, Counter()))
         elif isinstance(one, Refused):
-            yield _refused(one.reason, one.raw, tally)
+            place = f"{name}, line {one.number:,}: " if name else ""
+            yield _refused(one.reason, place + one.raw, tally)
         elif one.fields.get("interaction_id") in wanted.copies:
             if kind_of(one.fields) == "interaction":
                 tally.leave_out(LeftOut(COPIED, example=str(one.fields.get("prompt"))[:200], is_settled=True))

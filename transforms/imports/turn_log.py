@@ -72,6 +72,26 @@ class TurnLog:
         if self.turn is not None and why_no_rows(self.turn, self._context) is None:
             self._told |= rows_when_over(self.turn, self._context).outcomes
 
+    def is_known(self, record: str) -> bool:
+        """Whether a record leads back to a turn."""
+        return record in self._turn_of
+
+    def is_earlier(self, record: str) -> bool:
+        """Whether a record leads back to another turn than the last."""
+        return self._turn_of.get(record, self._last) != self._last
+
+    def interrupted(self, record: str, at: str) -> Iterator[Made]:
+        """The person interrupted the turn that a record leads back to, which others have followed, at a time."""
+        held = self._held.get(self._turn_of.get(record, 0))
+        if held is not None and held.rows is not None:
+            yield from held.rows.interrupted(at, self._context)
+
+    def close(self) -> Iterator[Made]:
+        """The turn that is going on is over, and the person said nothing since."""
+        if self.turn is not None and self.turn.end == "open":
+            self.turn.end = "ended"
+        yield from self.end()
+
     def end(self, following: Turn | None = None) -> Iterator[Made]:
         """The turn that is going on is over, with the next one if there is any; gives its rows."""
         turn, self.turn = self.turn, None

@@ -13,6 +13,7 @@ from typing import Any
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.imports.inferred.outcomes import inferred_outcomes
 from slowwave.transforms.imports.made import Context, LeftOut, Made, Row
+from slowwave.transforms.imports.moments import moment_of
 from slowwave.transforms.imports.options import is_stated
 from slowwave.transforms.imports.turns import Turn
 
@@ -45,6 +46,14 @@ class TurnRows:
         yield _row(self.turn, self.interaction | {"recorded_at": at, _BRANCH: _ABANDONED})
         turn = replace(self.turn, fields=self.turn.fields | {_BRANCH: _ABANDONED})
         yield from _changes(turn, self.outcomes, _outcomes(turn, context), at)
+
+    def interrupted(self, at: str, context: Context) -> Iterator[Row]:
+        """As they are once it is known that the person interrupted the turn, at a time."""
+        turn = replace(self.turn, end="interrupted")
+        yield _row(turn, self.interaction | {"recorded_at": at, "ended": "interrupted"})
+        for key, fields in _outcomes(turn, context).items():
+            if key not in self.outcomes:
+                yield _row(turn, fields | {"recorded_at": at})
 
     def restored(self, at: str) -> Iterator[Row]:
         """As they are once the person has come back to the turn, at a time."""
@@ -85,9 +94,14 @@ def why_no_rows(turn: Turn, context: Context) -> LeftOut | None:
     """Why a turn makes no rows; None where it does."""
     if says_nothing(turn.prompt):
         return LeftOut(NO_PROMPT)
-    if turn.end == "open" and not context.is_idle:
+    if turn.end == "open" and not context.is_idle and not _has_rested(turn, context):
         return LeftOut(STILL_OPEN, example=turn.prompt[:200], is_settled=True)
     return None
+
+
+def _has_rested(turn: Turn, context: Context) -> bool:
+    ended = moment_of(turn.ended_at)
+    return ended is not None and context.rested_before is not None and ended < context.rested_before
 
 
 def _interaction(turn: Turn) -> Fields:

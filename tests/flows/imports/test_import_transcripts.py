@@ -16,6 +16,7 @@ from claude_code_records import Session, moment
 from imports_run import aged, imported, landed
 from pi_entries import PiSession
 
+from slowwave.flows.imports.json_records import repaired_records
 from slowwave.flows.kernel.settings import Settings
 from slowwave.transforms.landing.tables import Interactions, Outcomes
 
@@ -306,3 +307,29 @@ def test_a_packed_transcript_that_ends_early_is_imported_up_to_there_and_said(tm
     assert "up to where it breaks off" in said["said"]
     assert said["import"]["rows"].get("interaction", 0) >= 1
     assert imported(home, "claude-code", path, capsys=capsys)["import"]["unchanged"] == 0
+
+
+def test_lines_that_are_no_json_as_they_stand_are_read_where_they_can_be(tmp_path, capsys):
+    session = Session()
+    session.turn("Say hello \ud83d.", "Hello \\ud83d, with \U0001f600.")
+    lines = [json.dumps(record) for record in session.records]
+    path = tmp_path / "s-1.jsonl"
+    spliced = lines[-1][:120] + json.dumps(session.records[-1] | {"uuid": "other", "type": "user", "message": "?"})
+    path.write_bytes(b"\0" * 40 + "\n".join([*lines[:-1], lines[-1] + lines[-1], spliced]).encode())
+    found = imported(tmp_path / "home", "claude-code", aged(path), capsys=capsys)
+    (row,) = landed(tmp_path / "home", Interactions)
+    assert (row["prompt"], row["response"]) == ("Say hello \ufffd.", "Hello \\ud83d, with \U0001f600.")
+    assert found["import"]["repaired"] == {
+        "half a character (of a surrogate pair) became U+FFFD": 1,
+        "a run of NUL bytes was left out": 1,
+        "records on one line were read apart": 2,
+    }
+    assert found["import"]["refused"] == {"the record is cut off, and another one follows": 1}
+
+
+@pytest.mark.parametrize("cut", range(1, 200, 7))
+def test_of_a_record_that_is_cut_off_nothing_is_read(cut):
+    session = Session()
+    session.say({"type": "text", "text": "a"}, {"type": "tool_use", "id": "c", "input": {"a": {"b": 1}}})
+    line = json.dumps(session.records[-1]).encode()
+    assert repaired_records(line[:-cut]).records == []

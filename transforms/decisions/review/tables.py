@@ -68,8 +68,7 @@ class ReviewQueue(Table):
     )
     rules: list[str] = column("Of a candidate the rules that found it in an answer. Else empty.")
     interactions_count: int = column(
-        "Interactions. They state it or are named as its source (candidate), or had or referenced one of its"
-        " memories."
+        "Interactions. They state it or are named as its source (candidate), or had or referenced one of its memories."
     )
     sessions_count: int = column("Their sessions; an interaction without one is its own.")
     in_prompt_count: int = column("Of interactions_count those whose prompt said it already (candidate).")

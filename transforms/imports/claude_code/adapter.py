@@ -30,7 +30,7 @@ class ClaudeCode:
     """Transcripts of sessions, and of subagents, in their own files or within the session's."""
 
     name = NAME
-    version = 2
+    version = 3
 
     def detected(self, first: Sequence[Record]) -> str | None:
         """As in Adapter."""
@@ -82,7 +82,8 @@ class _Transcript:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._main = Conversation(context)
+        self._known: set[str] = set()
+        self._main = Conversation(context, self._known)
         self._agents: dict[str, Conversation] = {}
         self._agent_of: dict[str, str] = {}  # of records of subagents without an id: the record that began it
         self._agent_type = ""
@@ -92,6 +93,7 @@ class _Transcript:
         for located in records:
             record = located.record
             kind = stated(record, "type")
+            self._known.update(filter(None, [stated(record, "uuid")]))
             if kind == AGENT_METADATA:
                 self._agent_type = stated(record, "agentType")
             elif kind == "progress":
@@ -141,6 +143,7 @@ class _Transcript:
             return
         shared = ("sessionId", "version", "cwd", "gitBranch", "timestamp")
         of_outer = {name: outer[name] for name in shared if name in outer}
+        self._known.update(filter(None, [stated(inner, "uuid")]))
         record = {**of_outer, **inner, "agentId": stated(data, "agentId"), "isSidechain": True}
         kind = self._main.subagent_of(stated(outer, "parentToolUseID"))
         yield from self._of_agent(stated(data, "agentId"), located.number, record, kind)
@@ -151,7 +154,7 @@ class _Transcript:
             return
         agent = self._agents.get(key)
         if agent is None:
-            agent = self._agents[key] = Conversation(self._context, is_subagent=True, agent=kind)
+            agent = self._agents[key] = Conversation(self._context, self._known, is_subagent=True, agent=kind)
             asking = self._main.turn
             agent.parent_interaction = asking.interaction_id if asking is not None else ""
         yield from agent.take(number, record)

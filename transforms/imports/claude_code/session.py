@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.imports.claude_code.answers import AnswerTexts
 from slowwave.transforms.imports.claude_code.calls import OpenCall, begun_call, ended_call
+from slowwave.transforms.imports.claude_code.commands import Command, slash_command
 from slowwave.transforms.imports.claude_code.copies import Copies, message_id
 from slowwave.transforms.imports.claude_code.memories import instructed, is_memory_file, read, recalled
 from slowwave.transforms.imports.claude_code.texts import (
+    ASKED_BY_MACHINES,
     INTERRUPTED,
+    OUTPUT_OF_COMMAND,
     asked,
     blocks,
+    channel,
     is_copy,
     not_asked,
     origin,
-    slash_command,
     stated,
     text_of,
 )
@@ -38,6 +41,7 @@ OF_CLIENT = "a command of the client's own"
 COPY = "a copy of a record above it"
 NO_TURN = "an answer without its prompt"
 WARM_UP = "a warm-up of a subagent"
+PICTURE = "[image]"
 _RAW = 2_000
 
 
@@ -58,19 +62,15 @@ class _Going:
     copied_at: str = ""
 
 
-@dataclass(frozen=True)
-class Command:
-    """A slash command without arguments: a turn only if the agent answers."""
-
-    record: Record
-    name: str
-
-
 class Conversation:
-    """Records in their order; each gives what its turn makes once that is over. `is_subagent`: an agent asks."""
+    """Records in their order; each gives what its turn makes once that is over.
 
-    def __init__(self, context: Context, *, is_subagent: bool = False, agent: str = "") -> None:
+    `known`: the ids of all records of the transcript so far. `is_subagent`: an agent asks.
+    """
+
+    def __init__(self, context: Context, known: Collection[str], *, is_subagent: bool = False, agent: str = "") -> None:
         self._context = context
+        self._known = known
         self._is_subagent = is_subagent
         self._log = TurnLog(context)
         self._copies = Copies()
@@ -116,6 +116,8 @@ class Conversation:
         elif kind == "system":
             yield from self._system(record)
         self._log.note(stated(record, "uuid"), stated(record, "parentUuid") or None)
+        if kind == "assistant":
+            self._log.note(message_id(record), stated(record, "uuid"))
 
     def end(self) -> Iterator[Made]:
         """The transcript is over."""
@@ -134,7 +136,7 @@ class Conversation:
             self._result(block, record)
         text = text_of([block for block in blocks(record) if block.get("type") == "text"])
         if text.startswith(INTERRUPTED):
-            self._interrupted(record)
+            yield from self._interrupted(record)
         elif not results:
             yield from self._said(number, record, text)
 
@@ -142,38 +144,58 @@ class Conversation:
         why = not_asked(record, text)
         if why:
             yield LeftOut(why, example=text[:200])
+            if why == OUTPUT_OF_COMMAND:
+                yield from self._drop_command(is_of_client=True)
+            elif why in ASKED_BY_MACHINES:
+                yield from self._drop_command()
+                yield from self._close()
             return
+        yield from self._drop_command()
+        source, text = channel(record, text)
         command = slash_command(text)
-        if command is not None and says_nothing(command[1]):
-            yield from self._drop_command()
-            self._command = Command(record, command[0])
+        if command is not None:
+            self._command = Command(number, record, command[0], "" if says_nothing(command[1]) else command[1])
             return
-        prompt = command[1] if command else asked(text)
+        prompt = asked(text)
+        if says_nothing(prompt) and any(block.get("type") == "image" for block in blocks(record)):
+            prompt = PICTURE
         self._is_warming = self._is_subagent and prompt == "Warmup"
         if self._is_warming:
             yield LeftOut(WARM_UP, example=prompt)
             return
-        yield from self._drop_command()
-        yield from self._begin(number, record, prompt, command[0] if command else "")
+        yield from self._begin(number, record, prompt, source=source)
 
-    def _drop_command(self) -> Iterator[Made]:
+    def _drop_command(self, *, is_of_client: bool = False) -> Iterator[Made]:
+        """A command that the agent did not answer: the client's own, or a prompt that nobody has answered yet."""
         command, self._command = self._command, None
-        if command is not None:
+        if command is None:
+            return
+        if is_of_client or not command.is_prompt:
             yield LeftOut(OF_CLIENT, example=command.name)
+        else:
+            yield from self._begin(command.number, command.record, command.prompt, command.name)
 
-    def _begin(self, number: int, record: Record, prompt: str, command: str) -> Iterator[Made]:
+    def _close(self) -> Iterator[Made]:
+        """The turn that is going on is over: what follows is no answer to it."""
+        if self.turn is not None:
+            self._complete()
+            yield from self._log.close()
+        self._going = _Going()
+
+    def _begin(self, number: int, record: Record, prompt: str, command: str = "", source: str = "") -> Iterator[Made]:
         at, uuid = stated(record, "timestamp"), stated(record, "uuid")
         if not uuid or moment_of(at) is None:
             what = "an id (uuid)" if not uuid else "a time"
             yield Refused(number, f"a prompt of Claude Code's without {what}", repr(dict(record))[:_RAW])
+            yield from self._close()
             return
-        turn = self._turn(record, prompt, command)
+        turn = self._turn(record, prompt, command, source)
         self._complete()
         yield from self._log.begin(turn, uuid, stated(record, "parentUuid") or None)
         self._going = _Going(last_record=origin(record)[0], copied_at=at)
         self._attach()
 
-    def _turn(self, record: Record, prompt: str, command: str) -> Turn:
+    def _turn(self, record: Record, prompt: str, command: str, source: str) -> Turn:
         version, agent_id = stated(record, "version"), stated(record, "agentId")
         images = sum(block.get("type") == "image" for block in blocks(record))
         fields = {
@@ -193,7 +215,7 @@ class Conversation:
             prompt=prompt,
             project=self._project(stated(record, "cwd")),
             agent=self.agent or ("subagent" if self._is_subagent else NAME),
-            client=f"{NAME}/{version}" if version else NAME,
+            client=(f"{NAME}/{version}" if version else NAME) + (f" ({source})" if source else ""),
             session_id=session,
             end="open",
             fields={name: value for name, value in fields.items() if value},
@@ -219,7 +241,8 @@ class Conversation:
             return
         if self._command is not None:
             command, self._command = self._command, None
-            yield from self._begin(0, command.record, command.name, command.name)
+            yield from self._begin(command.number, command.record, command.prompt, command.name)
+        yield from self._close_if_prompt_is_missing(record)
         turn, going = self.turn, self._going
         if turn is None or self._is_warming:
             yield LeftOut(WARM_UP if self._is_warming else NO_TURN, example=text_of(message.get("content"))[:200])
@@ -240,6 +263,13 @@ class Conversation:
         turn.end = "ended" if is_over and not going.pending else "open"
         if record.get("isAbortedMidStream") is True:
             turn.end = "interrupted"
+
+    def _close_if_prompt_is_missing(self, record: Record) -> Iterator[Made]:
+        """An answer to a record that is not there, behind a turn that seemed to be over: so its prompt is not there."""
+        parent = stated(record, "parentUuid")
+        is_missing = bool(parent) and parent not in self._known and message_id(record) not in self._going.tokens
+        if is_missing and self.turn is not None and self.turn.end != "open":
+            yield from self._close()
 
     def _is_copy(self, record: Record, *, is_over: bool) -> bool:
         """Whether a record says nothing that the turn does not have, of a message of which it has something."""
@@ -299,8 +329,13 @@ class Conversation:
         if call.path and is_memory_file(call.path) and not call.call.is_error:
             self._give(read(call.path, record.get("toolUseResult"), text_of(block.get("content"))), "read")
 
-    def _interrupted(self, record: Record) -> None:
-        if self.turn is not None:
+    def _interrupted(self, record: Record) -> Iterator[Made]:
+        """The turn of the message that the record names, or of the record it hangs on, was interrupted."""
+        names = (stated(record, "interruptedMessageId"), stated(record, "parentUuid"))
+        earlier = next((name for name in names if self._log.is_known(name)), "")
+        if earlier and self._log.is_earlier(earlier):
+            yield from self._log.interrupted(earlier, stated(record, "timestamp"))
+        elif self.turn is not None:
             self._goes_on()
             self._last(record)
             self.turn.end = "interrupted"

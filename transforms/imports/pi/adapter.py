@@ -32,7 +32,7 @@ class Pi:
     """A header, then entries; a turn is begun by a message of the user."""
 
     name = NAME
-    version = 1
+    version = 2
 
     def detected(self, first: Sequence[Record]) -> str | None:
         """As in Adapter."""
@@ -166,11 +166,13 @@ class _Session:
         prompt = asked(text_of(message))
         if is_own_prompt(prompt):
             yield LeftOut("a prompt that the client wrote", example=prompt[:200])
+            yield from self._close()
             return
         at = stated(entry, "timestamp")
         if moment_of(at) is None or not self._header.session:
             what = "a time" if self._header.session else "the header of its session"
             yield Refused(number, f"a prompt of pi's without {what}", repr(dict(entry))[:_RAW])
+            yield from self._close()
             return
         turn, going = self._log.turn, self._going
         if turn is not None and turn.prompt == prompt and going.answers == going.errors > 0:
@@ -186,6 +188,12 @@ class _Session:
         )
         first = stated(entry, "id") or at
         self._going = _Going(first_entry=first, last_entry=first)
+
+    def _close(self) -> Iterator[Made]:
+        """The turn that is going on is over: what follows is no answer to it."""
+        self._complete()
+        yield from self._log.close()
+        self._going = _Going()
 
     def _turn(self, entry: Record, prompt: str) -> Turn:
         header, at = self._header, stated(entry, "timestamp")

@@ -269,3 +269,17 @@ def test_what_was_written_when_a_fork_began_is_its_own() -> None:
 )
 def test_lines_that_begin_no_turn_need_not_be_read_for_forks(line: bytes, may_begin: bool) -> None:
     assert PI.may_begin_turn(line) is may_begin
+
+
+@pytest.mark.parametrize("prompt", ["Read HEARTBEAT.md if it exists and follow it.", ""])
+def test_what_answers_another_prompt_is_no_part_of_the_turn_before(prompt: str) -> None:
+    session = PiSession("s-1")
+    session.turn("Say hello.", "Hello.")
+    session.user(prompt or "Drop the table.")
+    if not prompt:
+        session.records[-1].pop("timestamp")
+    session.say("Dropped the table.")
+    session.turn("Thanks.", "Gladly.")
+    found = interactions(PI, session.records)
+    assert [(row["prompt"], row["response"]) for row in found] == [("Say hello.", "Hello."), ("Thanks.", "Gladly.")]
+    assert left_out(PI, session.records)["an answer without its prompt"] == 1
