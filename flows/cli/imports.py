@@ -242,7 +242,7 @@ def _import_lines(source: Source, report: ImportReport) -> Lines:
     lines = [("import", f"{source.described} ({source.name}): {read}")]
     lines += [("", f"{count:,} × {producer}") for producer, count in sorted(report.producers.items())[:_SHOWN]]
     tally = report.tally
-    lines += _record_lines(tally.records)
+    lines += _record_lines(tally.records) if report.units else []
     kinds = (("interaction", "interactions"), ("outcome", "outcomes"), ("memory", "memories"))
     lines.append(("rows", ", ".join(counted(tally.kinds[one], one, many) for one, many in kinds)))
     lines += _ranked("repaired", tally.repaired)
@@ -263,7 +263,7 @@ def _record_lines(records: Counter[str]) -> Lines:
     ranked = sorted(records.items(), key=lambda item: (-item[1], item[0]))
     kinds = [f"{count:,} {kind}" for kind, count in ranked[:_SHOWN]]
     kinds += [f"{len(ranked) - _SHOWN:,} more kinds"] if len(ranked) > _SHOWN else []
-    return [("records", f"{records.total():,} read: {', '.join(kinds)}")] if ranked else []
+    return [("records", f"{records.total():,} read: {', '.join(kinds)}" if ranked else "0 read: it holds none")]
 
 
 def _ranked(label: str, counts: Counter[str], examples: Mapping[str, str] | None = None) -> Lines:

@@ -106,7 +106,7 @@ def record_kind(adapter: Adapter, record: Record) -> str:
     if isinstance(adapter, NamesKinds):
         return adapter.kind_of_record(record)
     kind = record.get("type")
-    return kind if isinstance(kind, str) and kind else "without a type"
+    return kind if isinstance(kind, str) and kind else "record"
 
 
 def kind_of(fields: dict[str, Any]) -> Kind:

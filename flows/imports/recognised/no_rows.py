@@ -24,7 +24,7 @@ def why_no_rows(source: Source, report: ImportReport, paths: Sequence[Path]) -> 
     read = tally.records.total()
     if tally.kinds or tally.settled or report.unchanged or not read:
         return ""
-    ranked = tally.left_out if tally.left_out.total() >= tally.refused.total() else tally.refused
+    ranked = tally.refused or tally.left_out  # what was refused should have made rows
     why = _ranked(ranked) if ranked else f"they are {_ranked(tally.records)}, and hold no question of a person's"
     said = f"no row came of {counted(read, 'record')} of {source.described}: {why}"
     return f"{said}. {_instead(source, paths)}"

@@ -10,6 +10,7 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from slowwave.transforms.imports.codex.adapter import CodexAdapter
+from slowwave.transforms.imports.codex.rollout import NO_TIME
 from slowwave.transforms.imports.made import Context, LeftOut, Located, Refused, Row
 from slowwave.transforms.imports.projects import last_folder
 
@@ -77,7 +78,7 @@ def test_an_older_context_names_the_directory_in_words() -> None:
 def test_items_without_a_header_are_refused_with_the_reason() -> None:
     rows, others = made(BARE[3:])
     assert rows == []
-    assert [type(one) for one in others] == [Refused, Refused]
+    assert [one.reason for one in others if isinstance(one, Refused)] == [NO_TIME, NO_TIME]
 
 
 @pytest.mark.parametrize(
@@ -137,3 +138,23 @@ def test_records_of_no_turn_are_counted_by_kind() -> None:
     _, others = made([*fork(count(228, 9, 9)), compacted, given(300, "user", CONTEXT)])
     counts = {one.sort: one.count for one in others if isinstance(one, LeftOut)}
     assert counts["records of no turn: compacted"] == 1
+
+
+def test_response_items_alone_are_turns_of_a_thread_that_the_first_of_them_names() -> None:
+    wrapped = [{"timestamp": f"2025-09-0{day}T10:00:00Z", "type": "response_item", "payload": item}
+               for day, item in enumerate(BARE[2:], 1)]  # fmt: skip
+    bare = [{**record["payload"], "timestamp": record["timestamp"]} for record in wrapped]
+    for records in (wrapped, bare):
+        rows, _ = made(records)
+        assert [(row["prompt"], row["response"]) for row in rows] == [
+            ("Which port?", "It is 5432."),
+            ("And the host?", "The same."),
+        ]
+        assert len({row["session_id"] for row in rows}) == 1
+        assert rows[0] == made(records[:7])[0][0]
+    assert made(wrapped[1:])[0][0]["session_id"] != made(wrapped)[0][0]["session_id"]
+
+
+def test_what_was_said_before_any_turn_is_counted() -> None:
+    _, others = made([HEADER, message("assistant", "Hello."), *BARE[3:]])
+    assert {one.sort: one.count for one in others if isinstance(one, LeftOut)} == {"records of no turn: message": 1}

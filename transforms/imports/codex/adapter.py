@@ -39,7 +39,7 @@ class CodexAdapter:
         if is_bare_item(record):
             return f"{text(record.get('type'))} without a wrapper"
         kind, held = text(record.get("type")), text(mapping(record.get("payload")).get("type"))
-        return f"{kind} {held}".strip() or text(record.get("record_type")) or "without a type"
+        return f"{kind} {held}".strip() or text(record.get("record_type")) or "record"
 
     def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
         """As in Adapter."""

@@ -9,6 +9,7 @@ from slowwave.transforms.imports.codex.values import listed, mapping, text
 from slowwave.transforms.imports.made import Record
 from slowwave.transforms.imports.moments import later, moment_of
 
+_HEADER = frozenset({"instructions", "git"})
 _ITEMS = frozenset({"message", "reasoning"})
 _CALLS = ("_call", "_call_output")
 _DIRECTORY = re.compile(r"<cwd>([^<\n]+)</cwd>|^Current working directory: ([^\n]+)$", re.MULTILINE)
@@ -33,7 +34,7 @@ class BareRecords:
             self._began = moment_of(record.get("timestamp"))
             return {"type": "session_meta", "timestamp": record["timestamp"], "payload": record}
         if not is_bare_item(record):
-            return record
+            return record if "type" in record else {"type": text(record.get("record_type")), "payload": record}
         self._items += 1
         at = text(record.get("timestamp"))
         if not at and self._began is not None:
@@ -43,7 +44,8 @@ class BareRecords:
 
 def is_bare_header(record: Record) -> bool:
     """Whether a record is the first of such a rollout."""
-    return "type" not in record and "instructions" in record and all(text(record.get(n)) for n in ("id", "timestamp"))
+    is_stated = all(text(record.get(name)) for name in ("id", "timestamp"))
+    return is_stated and "type" not in record and not _HEADER.isdisjoint(record)
 
 
 def is_bare_item(record: Record) -> bool:

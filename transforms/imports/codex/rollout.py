@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from slowwave.transforms.core.blank import says_nothing
+from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.imports.codex.bare import BareRecords, directory_of
 from slowwave.transforms.imports.codex.forks import Lineage
 from slowwave.transforms.imports.codex.messages import is_of_codex, parts
@@ -22,9 +23,12 @@ from slowwave.transforms.imports.turns import Turn, TurnEnd
 # A record that takes turns back comes after them; of more than these it is not seen.
 _MOST_HELD = 64
 _ABORTED: dict[str, TurnEnd] = {"interrupted": "interrupted", "replaced": "interrupted", "review_ended": "ended"}
-_NO_TURNS = frozenset({"compacted", "world_state", "retained_context", "realtime_item", "inter_agent_communication"})
+_NO_TURNS = frozenset(
+    {"compacted", "world_state", "retained_context", "realtime_item", "inter_agent_communication", "state"}
+)
 
 NO_THREAD = "a turn of a rollout that does not say of which thread: its session_meta record is missing"
+NO_TIME = "a turn of a rollout without times: its header, the first record, is missing"
 COPIED = "turns copied from the thread this one was forked from"
 OF_CODEX = "messages that Codex wrote in the user's name"
 
@@ -50,7 +54,8 @@ class Rollout:
         self._total: int | None = None
         self._directory = self._model = ""
         self._left_out: Counter[str] = Counter()
-        self._number = 0
+        self._number = self._number_of_items = 0
+        self._nameless = ""
         self._usage_of: dict[str, Usage] = {}
         self._events: dict[str, Callable[[Record, str], Iterator[Made]]] = {
             "task_started": self._started,
@@ -75,6 +80,11 @@ class Rollout:
             self._left_out[f"records of a thread that Codex started for itself: {purpose}"] += 1
             return
         self._lineage.record(whole(record.get("ordinal")), at)
+        if self._number_of_items == 0 and kind == "response_item":
+            # response items alone, without a header: the first of them names the thread
+            self._nameless = f"unnamed-{digest([at, orjson.dumps(payload, option=orjson.OPT_SORT_KEYS).decode()])[:16]}"
+        self._number_of_items += 1
+        self._nameless = self._nameless if kind == "response_item" else ""
         yield from self._taken(kind, payload, at)
 
     def _taken(self, kind: str, payload: Record, at: str) -> Iterator[Made]:
@@ -158,9 +168,11 @@ class Rollout:
             self._left_out[COPIED] += 1
             return
         is_asked = not says_nothing(turn.prompt)
+        if not thread.thread_id and self._nameless and turn.written_at:
+            thread = replace(thread, thread_id=self._nameless, session_id=self._nameless)
         if is_asked and not thread.thread_id:
             raw = orjson.dumps({"prompt": turn.prompt, "timestamp": turn.written_at})
-            yield Refused(self._number, NO_THREAD, raw.decode())
+            yield Refused(self._number, NO_THREAD if turn.written_at else NO_TIME, raw.decode())
             return
         self._prompts += is_asked and not turn.is_copied
         whole_turn = turn_of(turn, thread, self._prompts, self._context)
@@ -236,6 +248,8 @@ class Rollout:
             self._directory = self._directory or next(filter(None, map(directory_of, prompts)), "")
             if of_person:
                 yield from self._asked("\n".join(of_person), at, is_given=True)
+        elif self._turn is None and role != "developer":
+            self._left_out[f"records of no turn: {kind[:40] or 'none'}"] += 1
         elif self._turn is not None and role in ("", "assistant"):
             self._turn.heard(at)
             if kind == "message":

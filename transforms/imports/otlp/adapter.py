@@ -10,13 +10,14 @@ from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Re
 from slowwave.transforms.imports.options import KEEP_DAYS, check_names, names_stated
 from slowwave.transforms.imports.otlp.evaluations import evaluations_of, outcomes_of
 from slowwave.transforms.imports.otlp.interactions import interactions_made, project_of_span
-from slowwave.transforms.imports.otlp.kinds import kind_of
+from slowwave.transforms.imports.otlp.kinds import stated_kind
 from slowwave.transforms.imports.otlp.memory_spans import changes_made
-from slowwave.transforms.imports.otlp.parts import Part, parts, why_not_otlp
+from slowwave.transforms.imports.otlp.parts import Part, items, parts, why_not_otlp
 from slowwave.transforms.imports.otlp.sdk_json import form_of
-from slowwave.transforms.imports.otlp.spans import Event, Node, Span, Trace, span_or_event, trace_of
+from slowwave.transforms.imports.otlp.spans import Event, Span, Trace, span_or_event, trace_of
 from slowwave.transforms.imports.otlp.told_turns import TWICE, with_told_turns
 from slowwave.transforms.imports.otlp.turns import Read, understood
+from slowwave.transforms.imports.otlp.values import attributes, event_name, plain, text
 
 # A trace that nothing was added to for so long is over, although its topmost span is not here.
 _QUIET = 3600 * 10**9
@@ -44,13 +45,13 @@ class Otlp:
 
     def kind_of_record(self, record: Record) -> str:
         """As in NamesKinds: what the span or the log record of a part is."""
-        one = next(iter(parts(Located(0, record))), None)
-        if not isinstance(one, Part):
+        item = next(items(record), None)
+        if item is None:
             return "of something else"
-        read = span_or_event(0, one.document)
-        return (
-            f"span ({kind_of(Node(read), ())})" if isinstance(read, Span) else f"log record ({read.name or 'no name'})"
-        )
+        held = attributes(item.get("attributes"))
+        if "resourceSpans" in record:
+            return f"span ({stated_kind(held, text(item.get('name')))})"
+        return f"log record ({event_name(item, held, plain(item.get('body'))) or 'unnamed'})"
 
     def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
         """The rows of these documents; the spans of a trace may be in any of them, in any order, and more than once.

@@ -14,7 +14,7 @@ DETAILS = "gen_ai.client.inference.operation.details"
 
 @dataclass(frozen=True)
 class Client:
-    """Names in the events of one agent: events without `prefix`, attributes as they are.
+    """Names in the events of one agent: events without `prefix`, attributes as they are; '' for what it never tells.
 
     `turn`: tells the turn of an event. `tokens` add up. `scope`: of its spans and log records. `instead`: what to do
     for texts that it left out.
@@ -34,7 +34,7 @@ class Client:
     @property
     def told(self) -> frozenset[str]:
         """The events that tell a part of a turn."""
-        return frozenset({self.asked[0], self.answered[0], self.spent})
+        return frozenset({self.asked[0], self.answered[0], self.spent}) - {""}
 
 
 CLIENTS = (
@@ -63,6 +63,19 @@ CLIENTS = (
         "",
         "set GEMINI_TELEMETRY_LOG_PROMPTS=true where it runs",
     ),
+    Client(
+        "Codex",
+        "codex.",
+        "codex",
+        "",
+        ("user_prompt", "prompt"),
+        ("", ""),
+        "sse_event",
+        ("input_token_count", "output_token_count"),
+        "",
+        "set log_user_prompt = true under [otel] in its config.toml, or import its rollouts, which have the answers"
+        " too: `slowwave import codex ~/.codex/sessions`",
+    ),
 )
 
 
@@ -76,9 +89,14 @@ def client_of_scope(scope: str) -> Client | None:
     return next((client for client in CLIENTS if scope.startswith(client.scope)), None)
 
 
+def session_of(attributes: Mapping[str, Any]) -> str:
+    """Return the session that an event of a client names; '' for none."""
+    return text(attributes.get("session.id")) or text(attributes.get("conversation.id"))
+
+
 def context_of(name: str, attributes: Mapping[str, Any], raw: bytes) -> tuple[str, str]:
     """Return ids of a trace and a span for a log record that names none: those of its session, and of itself."""
-    session = text(attributes.get("gen_ai.conversation.id")) or text(attributes.get("session.id"))
+    session = text(attributes.get("gen_ai.conversation.id")) or session_of(attributes)
     own = hashlib.blake2b(raw, digest_size=8).hexdigest()
     return digest_of(session or own, 16), own if name == DETAILS else ""
 

@@ -106,6 +106,7 @@ NAMED: Mapping[str, Kind] = {
     "claude_code.tool": "tool",
     # as `clients` calls what events tell
     "gemini_cli.interaction": "turn",
+    "codex.interaction": "turn",
 }
 
 # ------------------------------------------------------------------------------------------------- what was said

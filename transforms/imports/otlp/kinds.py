@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from slowwave.transforms.imports.otlp.conventions import FIRST_CALLS, FIRST_KINDS, KINDS, LATER_TURNS, NAMED, Kind
 from slowwave.transforms.imports.otlp.spans import Node, tells_content
@@ -14,7 +15,7 @@ def kind_of(node: Node, memory_stores: Collection[str]) -> Kind:
     held = node.span.attributes
     if not held and not node.events:
         return "other"
-    kind = _stated(node)
+    kind = stated_kind(held, node.span.name)
     operation = text(held.get("gen_ai.operation.name"))
     if kind == "other" and not operation and _is_untitled_call(node):
         return "call"  # from before operations had names
@@ -41,14 +42,14 @@ def is_first_frame(node: Node) -> bool:
     )
 
 
-def _stated(node: Node) -> Kind:
-    """The kind that the span states, by the first attribute whose value is known."""
+def stated_kind(held: Mapping[str, Any], name: str) -> Kind:
+    """The kind that a span states, by the first of its attributes whose value is known, else by its name."""
     for attribute, kinds in KINDS:
-        if (value := node.span.attributes.get(attribute)) is not None:
+        if (value := held.get(attribute)) is not None:
             kind = kinds.get(text(parsed(value)))  # MLflow writes each value as JSON
             if kind is not None:
                 return kind
-    return NAMED.get(node.span.name, "other")
+    return NAMED.get(name, "other")
 
 
 def _is_of_a_prompt(node: Node) -> bool:

@@ -56,14 +56,14 @@ class Part:
     @property
     def seconds(self) -> int:
         """When it was written, in seconds since 1970; 0 where it does not say."""
-        item = next(_items(self.document))
+        item = next(items(self.document))
         return max(nanoseconds(item.get(name)) or 0 for name in _TIMES) // 10**9
 
 
 def parts(located: Located) -> Iterator[Part | LeftOut | Refused]:
     """The spans and log records of a document; those that are of no model, agent or memory keep their place only."""
     record: Mapping[str, Any] = located.record
-    if form_of(record) is None:
+    if "resourceSpans" in record or "resourceLogs" in record or form_of(record) is None:
         yield from _document_parts(located)
         return
     for document in as_otlp(record):
@@ -100,7 +100,7 @@ def why_not_otlp(record: Mapping[str, Any]) -> str | None:
     """What a record is that looks like OTLP JSON and is not, as the rest of a sentence; None where it does not."""
     if "resource_spans" in record or "resource_logs" in record:
         return _NOT_OTLP
-    for item in _items(record):
+    for item in items(record):
         if any(isinstance(item.get(name), str) and _BASE64.fullmatch(item[name]) for name in ("traceId", "spanId")):
             return _NOT_OTLP
         if isinstance(item.get("kind"), str) and item["kind"].startswith("SPAN_KIND_"):
@@ -109,7 +109,8 @@ def why_not_otlp(record: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _items(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def items(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The spans and log records of a document."""
     for signal, scopes, items in (
         ("resourceSpans", "scopeSpans", "spans"),
         ("resourceLogs", "scopeLogs", "logRecords"),
@@ -157,7 +158,7 @@ def _log_record(number: int, log: dict[str, Any]) -> Iterator[_Taken | LeftOut |
         yield LeftOut(f"events of {client.called} that tell neither prompt nor answer: {name[:60]}")
         return
     if client is None and not _is_meant(log) and not name.startswith("gen_ai."):
-        yield LeftOut("log records of something else than a model")
+        yield LeftOut("log records of something else than a model", example=name[:200])
         return
     trace_id, span_id = log.get("traceId") or "", log.get("spanId") or ""
     if not trace_id and (client is not None or name == DETAILS):

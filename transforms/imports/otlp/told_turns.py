@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slowwave.transforms.imports.otlp.clients import DETAILS, Client, client_of, client_of_scope, digest_of
+from slowwave.transforms.imports.otlp.clients import DETAILS, Client, client_of, client_of_scope, digest_of, session_of
 from slowwave.transforms.imports.otlp.conventions import HIDDEN
 from slowwave.transforms.imports.otlp.spans import Event, Span
 from slowwave.transforms.imports.otlp.values import number, parsed, text, whole
@@ -74,7 +74,7 @@ def _turns(told: Iterable[Event]) -> dict[tuple[Client, str], list[Event]]:
         client = client_of(event.name)
         if client is None:
             continue
-        session = text(event.attributes.get("session.id"))
+        session = session_of(event.attributes)
         key = text(event.attributes.get(client.turn))
         if not key:
             if event.name == client.prefix + client.asked[0]:
@@ -115,7 +115,8 @@ def _attributes(client: Client, group: Sequence[Event]) -> dict[str, Any]:
         "gen_ai.usage.total_tokens": sum(tokens) if tokens else None,
         "gen_ai.usage.cost": sum(costs) if costs else None,
     }
-    for name in ("session.id", "user.id", "model"):
+    held["session.id"] = next((said for event in group if (said := session_of(event.attributes))), None)
+    for name in ("user.id", "model"):
         held[name] = next((said for event in group if (said := text(event.attributes.get(name)))), None)
     return {name: value for name, value in held.items() if value not in (None, "")}
 

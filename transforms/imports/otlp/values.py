@@ -81,7 +81,9 @@ def text(value: Any) -> str:  # noqa: ANN401
 
 def event_name(log: Mapping[str, Any], attributes: Mapping[str, Any], body: Any) -> str:  # noqa: ANN401
     """Return the full name of an event; Claude Code has it in the body, and its end in `event.name`."""
-    name = text(log.get("eventName")) or text(attributes.get("event.name"))
+    name, stated = text(log.get("eventName")), text(attributes.get("event.name"))
+    if not name or " " in name:  # Codex has the line of its source there
+        name = stated or name
     if isinstance(body, str) and name and "." not in name and body.endswith(f".{name}"):
         return body
     return name

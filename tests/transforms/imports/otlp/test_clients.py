@@ -129,3 +129,27 @@ def test_log_records_of_other_programs_are_no_turns() -> None:
     found = made(logs(log("claude_codex.user_prompt", {"prompt": "Fix it.", **SESSION})))
     assert rows(found, "interaction_id") == []
     assert left_out(found) == {"log records of something else than a model": 1}
+
+
+def test_codex_tells_prompts_and_tokens_and_no_answers() -> None:
+    own = {"conversation.id": "c-1", "model": "gpt-6"}
+    events = [
+        log("event session_telemetry.rs:1", own | {"event.name": f"codex.{name}", **held}, at=at)
+        for at, (name, held) in enumerate(
+            [
+                ("conversation_starts", {}),
+                ("user_prompt", {"prompt": "Fix it.", "prompt_length": "7"}),
+                ("sse_event", {"event.kind": "response.created"}),
+                (
+                    "sse_event",
+                    {"event.kind": "response.completed", "input_token_count": "9", "output_token_count": "1"},
+                ),
+                ("user_prompt", {"prompt": "[REDACTED]"}),
+            ]
+        )
+    ]
+    found = made(logs(*events))
+    (one,) = rows(found, "interaction_id")
+    assert (one["prompt"], one["tokens"], one["session_id"], one["model"]) == ("Fix it.", 10, "c-1", "gpt-6")
+    assert "response" not in one
+    assert any("`slowwave import codex ~/.codex/sessions`" in sort for sort in left_out(found))
