@@ -18,6 +18,7 @@ import duckdb
 import polars as pl
 import typer
 
+from slowwave.flows.care.connected import connected_lines
 from slowwave.flows.care.engine_line import engine_line
 from slowwave.flows.care.receiver_line import receiver_lines
 from slowwave.flows.care.settings_line import settings_line
@@ -79,6 +80,7 @@ def doctor_lines(settings: Settings) -> list[CheckLine]:
         tried("settings", lambda: settings_line(settings)),
         tried("notify", lambda: _notify(settings)),
         tried("engine", lambda: engine_line(settings)),
+        *(line for line in connected_lines(settings, utc_now()) if line.state == "error"),
     ]
     if bucket_of(settings) is not None:
         lines.append(tried("bucket", lambda: _bucket(settings)))

@@ -104,7 +104,9 @@ def run_land(
         print_lines("", unmatched_lines(unmatched))
         publishing = f"{this_command()} nightly"
         if run_id and report.total("quarantined"):
-            print_lines("", [], [retry_command(report) or publishing, quarantine_command(run_id)])
+            # the quarantine can be asked for once something is published
+            todo = [retry_command(report), "" if retry_command(report) and settings.current.exists() else publishing]
+            print_lines("", [], [*filter(None, todo), quarantine_command(run_id)])
         elif run_id and report.total("accepted"):
             print_lines("", [], [publishing])
     elif not report.unreadable:

@@ -196,7 +196,8 @@ class Settings:
         """
         from slowwave.transforms.params_stated import without_effect
 
-        return without_effect(self._stated_params(), self.params().chosen_methods())
+        chosen = self.params().chosen_methods()  # first: it says what is wrong with the file
+        return without_effect(self._stated_params(), chosen)
 
     def _stated_params(self) -> dict[str, Any]:
         import tomllib

@@ -44,7 +44,7 @@ _FINDING_WIDTH = 300
 def landed_lines(report: LandingReport) -> Lines:
     """What became of the delivered rows."""
     if not report.files:
-        lines = [("landed", "nothing: no file waited")]
+        lines = [("landed", "nothing new: no file waited in the inbox")]
     else:
         counts = [f"{report.total(name):,} {name}" for name in ("accepted", "duplicate", "quarantined")]
         delivered = f"{counted(report.total('delivered'), 'row')} delivered"

@@ -14,9 +14,8 @@ from slowwave.transforms.core.vocabularies import LandedTable
 
 # What `slowwave.flows.imports.sources` has, which takes long to load.
 IMPORTED = (
-    "codex, claude-code, pi, cursor, chatgpt, claude-ai, gemini-cli, opencode, copilot-cli, atif,"
-    " llm-requests, langsmith, litellm, langfuse-ui, otlp, langfuse,"
-    " claude-memory, alma, mem0, astrocyte, langgraph or atocore"
+    "codex, claude-code, pi, cursor, chatgpt, claude-ai, gemini-cli, opencode, copilot-cli, llm-requests, langsmith,"
+    " litellm, langfuse-ui, atif, otlp, langfuse, claude-memory, alma, mem0, astrocyte, langgraph or atocore"
 )
 
 

@@ -14,6 +14,8 @@ from slowwave.flows.land.formats.foreign import office_kind
 
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _SPOOL_BYTES = 64 * 2**20
+# No names: where a member's path leads does not matter, since nothing is written there.
+_UP = (".", "..")
 _HAS_PASSWORD = 0x1
 
 
@@ -39,7 +41,8 @@ def zip_members(handle: BinaryIO) -> Iterator[tuple[str, BinaryIO]]:
             raise UnreadableZipError(message)
         for info in archive.infolist():
             parts = info.filename.split("/")
-            if info.is_dir() or "__MACOSX" in parts or any(part.startswith(".") for part in parts):
+            is_hidden = any(part.startswith(".") and part not in _UP for part in parts)
+            if info.is_dir() or "__MACOSX" in parts or is_hidden:
                 continue
             with closing(_content(archive, info)) as content:
                 yield info.filename, content

@@ -374,3 +374,16 @@ def test_as_of_a_day_not_begun(published: SmallHome) -> None:
     """A publish that sees nothing names no partitions, and lacks none."""
     published.nightly(datetime(2026, 1, 1))  # noqa: DTZ001 - naive times hold UTC
     assert lines_of(published)["evidence"].says.endswith("(0 days)")
+
+
+@pytest.mark.parametrize("stated", [b"[[[", b"\xff\xfe"])
+def test_connections_and_params_that_cannot_be_read_are_named(home: SmallHome, stated: bytes) -> None:
+    home.folder.mkdir()
+    for name in ("connections.toml", "params.toml"):
+        (home.folder / name).write_bytes(stated)
+    lines = lines_of(home)
+    assert [lines[name].state for name in ("connections", "params")] == ["error", "error"]
+    for arguments in (["doctor"], ["nightly", "--plan"]):
+        done = home.ask(*arguments)
+        assert done.returncode != 0
+        assert "Traceback" not in done.stderr

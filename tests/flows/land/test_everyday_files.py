@@ -78,6 +78,8 @@ def said(found: list[Chunk]) -> set[str]:
 
 
 UPPER = [{name.upper(): value for name, value in row.items()} for row in ROWS]
+LINES = JSONL.encode().splitlines()
+WAYS = ("../../", "./", "a/b/")
 LAYOUTS: dict[str, tuple[bytes, str]] = {
     "semicolons": (as_csv(";").encode(), "read as CSV with semicolons"),
     "tabs": (as_csv("\t").encode(), "read as CSV with tabs"),
@@ -93,6 +95,10 @@ LAYOUTS: dict[str, tuple[bytes, str]] = {
     "gzip in gzip": (gzip.compress(gzip.compress(JSONL.encode())), "packed more than once"),
     "zstd in gzip": (gzip.compress(packed(JSONL.encode())), "packed more than once"),
     "zip": (zipped(("a/one.jsonl", JSONL.encode())), "unpacked from a zip"),
+    "zip with paths": (
+        zipped(*((f"{way}{at}.jsonl", line) for at, (way, line) in enumerate(zip(WAYS, LINES, strict=True)))),
+        "unpacked from a zip",
+    ),
     "zip of several": (
         zipped(
             ("__MACOSX/._1", b"x"),
