@@ -9,6 +9,8 @@ from typing import Any
 
 from slowwave.transforms.imports.otlp.values import text
 
+# By `query_source`: answers to a person. Others are titles and suggestions that the client has made.
+TALKS = ("repl_main_thread", "sdk")
 DETAILS = "gen_ai.client.inference.operation.details"
 
 
@@ -92,6 +94,12 @@ def client_of_scope(scope: str) -> Client | None:
 def session_of(attributes: Mapping[str, Any]) -> str:
     """Return the session that an event of a client names; '' for none."""
     return text(attributes.get("session.id")) or text(attributes.get("conversation.id"))
+
+
+def is_talk(attributes: Mapping[str, Any]) -> bool:
+    """Whether what a span or an event tells of is part of the conversation, as far as it says."""
+    source = text(attributes.get("query_source"))
+    return not source or source.startswith(TALKS)
 
 
 def context_of(name: str, attributes: Mapping[str, Any], raw: bytes) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.imports.asked import Said, answered, asked, text_of
+from slowwave.transforms.imports.otlp.clients import is_talk
 from slowwave.transforms.imports.otlp.conventions import (
     HIDDEN,
     INPUT_MESSAGES,
@@ -72,6 +73,8 @@ class Content:
     @cached_property
     def response(self) -> Said | None:
         """What the model answered: its choices, each once; without what it thought, called or was told by a tool."""
+        if not is_talk(self.node.span.attributes):
+            return None
         events = self.node.events
         messages = (
             _stated(self.node, OUTPUT_MESSAGES, "assistant")
@@ -160,7 +163,7 @@ def _from_events(events: Iterable[Event]) -> Iterator[Message]:
     for event in events:
         role, _, what = event.name.removeprefix("gen_ai.").partition(".")
         if what == "message" and event.name.startswith("gen_ai."):
-            yield Message(role, _body(event).get("content"))
+            yield Message(role, _opened(_body(event).get("content")))
 
 
 def _choices(events: Iterable[Event]) -> Iterator[Message]:
@@ -179,11 +182,20 @@ def _body(event: Event) -> dict[str, Any]:
 
 def _flat(held: Mapping[str, Any], place: Flat, role: str) -> Iterator[Message]:
     for message in numbered(held, place.prefix):
-        content = message.get(f"{place.field}content")
-        said = text_of(parsed(content)) if isinstance(content, str) and content.startswith("[{") else ""
-        parts = (part.get("message_content.text") for part in numbered(message, f"{place.field}contents."))
-        text = "\n".join(one for one in (said or content, *parts) if one and isinstance(one, str))
+        content = message.get(f"{place.field}content", message.get(f"{place.field}text"))
+        parts = [part.get("message_content.text") for part in numbered(message, f"{place.field}contents.")]
+        parts += [part.get("text") for part in numbered(message, f"{place.field}content.")]
+        said = [text_of(_opened(content)), *(part for part in parts if isinstance(part, str))]
+        text = "\n".join(one for one in said if one)
         yield Message(str(message.get(f"{place.field}role") or role).lower(), "" if text in HIDDEN else text)
+
+
+def _opened(content: Any) -> Any:  # noqa: ANN401
+    """The parts of a message that are JSON as text; any other content as it is."""
+    if not (isinstance(content, str) and content.startswith("[{")):
+        return content
+    parts = parsed(content)
+    return parts if text_of(parts) else content
 
 
 def _all_text(value: Any, depth: int = 0) -> str:  # noqa: ANN401

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from slowwave.transforms.imports.made import LeftOut, Located, Refused
-from slowwave.transforms.imports.otlp.clients import DETAILS, client_of, context_of
+from slowwave.transforms.imports.otlp.clients import DETAILS, client_of, client_of_scope, context_of
 from slowwave.transforms.imports.otlp.conventions import MEANT, NAMED
 from slowwave.transforms.imports.otlp.sdk_json import as_otlp, form_of
 from slowwave.transforms.imports.otlp.values import attributes, event_name, nanoseconds, plain
@@ -84,7 +84,9 @@ def _document_parts(located: Located) -> Iterator[Part | LeftOut | Refused]:
             resource = _resource(held.get("resource"))
             for scoped in _objects(held.get(scopes)):
                 scope = _scope(scoped.get("scope"))
-                for found in chain.from_iterable(take(located.number, item) for item in _objects(scoped.get(items))):
+                named = str(scope.get("name", ""))
+                held_items = _objects(scoped.get(items))
+                for found in chain.from_iterable(take(located.number, item, named) for item in held_items):
                     if isinstance(found, _Taken):
                         document = {signal: [{"resource": resource, scopes: [{"scope": scope, items: [found.item]}]}]}
                         answer = _response_id(found.item)
@@ -126,7 +128,7 @@ class _Taken:
     item: dict[str, Any]
 
 
-def _span(number: int, span: dict[str, Any]) -> Iterator[_Taken | LeftOut | Refused]:
+def _span(number: int, span: dict[str, Any], _scope_name: str) -> Iterator[_Taken | LeftOut | Refused]:
     trace_id, span_id, parent = span.get("traceId"), span.get("spanId"), span.get("parentSpanId") or ""
     wrong = _wrong_id("traceId", trace_id, _TRACE_ID) or _wrong_id("spanId", span_id, _SPAN_ID)
     if not wrong and parent:
@@ -150,10 +152,14 @@ def _span(number: int, span: dict[str, Any]) -> Iterator[_Taken | LeftOut | Refu
     yield _Taken(ids["traceId"], {**span, **ids})
 
 
-def _log_record(number: int, log: dict[str, Any]) -> Iterator[_Taken | LeftOut | Refused]:
+def _log_record(number: int, log: dict[str, Any], scope_name: str) -> Iterator[_Taken | LeftOut | Refused]:
     held = attributes(log.get("attributes"))
     name = event_name(log, held, plain(log.get("body")))
     client = client_of(name)
+    sender = client_of_scope(scope_name)
+    if client is None and sender is not None and name in sender.told:  # the end of the name alone
+        client, name = sender, sender.prefix + name
+        log = {**log, "eventName": name}
     if client is not None and name.removeprefix(client.prefix) not in client.told:
         yield LeftOut(f"events of {client.called} that tell neither prompt nor answer: {name[:60]}")
         return

@@ -10,7 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slowwave.transforms.imports.otlp.clients import DETAILS, Client, client_of, client_of_scope, digest_of, session_of
+from slowwave.transforms.imports.otlp.clients import (
+    DETAILS,
+    Client,
+    client_of,
+    client_of_scope,
+    digest_of,
+    is_talk,
+    session_of,
+)
 from slowwave.transforms.imports.otlp.conventions import HIDDEN
 from slowwave.transforms.imports.otlp.spans import Event, Span
 from slowwave.transforms.imports.otlp.values import number, parsed, text, whole
@@ -105,7 +113,8 @@ def _attributes(client: Client, group: Sequence[Event]) -> dict[str, Any]:
         return [event.attributes for event in group if event.name == client.prefix + name]
 
     prompts = [said for one in named(client.asked[0]) if (said := _text(one.get(client.asked[1])))]
-    answers = [said for one in named(client.answered[0]) if (said := _text(one.get(client.answered[1])))]
+    told = [one for one in named(client.answered[0]) if is_talk(one)]
+    answers = [said for one in told if (said := _text(one.get(client.answered[1])))]
     spent = named(client.spent)
     tokens = [found for one in spent for name in client.tokens if (found := whole(one.get(name))) is not None]
     costs = [found for one in spent if client.cost and (found := number(one.get(client.cost))) is not None]

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from otlp_documents import chat, left_out, log, logs, made, rows, span, traces
 
+LLM = "claude_code.llm_request"
 SESSION = {"session.id": "s-1", "user.id": "ann"}
 
 
@@ -86,6 +87,26 @@ def test_prompts_that_were_left_out_say_what_to_set() -> None:
     found = made(logs(*turn(prompt="<REDACTED>")))
     assert rows(found, "interaction_id") == []
     assert any("OTEL_LOG_USER_PROMPTS=1" in sort for sort in left_out(found))
+
+
+def test_what_the_client_asks_for_itself_is_no_answer() -> None:
+    title = claude("assistant_response", 3, response="A title", query_source="generate_session_title")
+    (one,) = rows(made(logs(*turn(), title)), "interaction_id")
+    assert one["response"] == "Fixed."
+    spans = [
+        span(1, {"user_prompt": "Fix it."}, name="claude_code.interaction", seconds=9),
+        span(2, {"response.model_output": "Fixed.", "query_source": "repl_main_thread"}, parent=1, name=LLM),
+        span(3, {"response.model_output": "A title", "query_source": "quota"}, parent=1, start=2, name=LLM),
+    ]
+    assert rows(made(traces(*spans)), "interaction_id")[0]["response"] == "Fixed."
+
+
+def test_the_scope_tells_whose_an_event_is_that_has_the_end_of_its_name_alone() -> None:
+    bare = [{**event, "body": {"stringValue": ""}} for event in turn()]
+    document = logs(*bare)
+    assert rows(made(document), "interaction_id") == []
+    document["resourceLogs"][0]["scopeLogs"][0]["scope"]["name"] = "com.anthropic.claude_code.events"
+    assert [one["prompt"] for one in rows(made(document), "interaction_id")] == ["Fix it."]
 
 
 def gemini(name: str, at: float, **held: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 import pytest
-from otlp_documents import agent, chat, left_out, log, logs, made, messages, rows, span, traces
+from otlp_documents import agent, chat, left_out, log, logs, made, messages, pairs, rows, span, traces
 
 ASKED, ANSWERED = "Which port?", "It is 5432."
 
@@ -112,6 +112,11 @@ CALLS: dict[str, dict[str, Any]] = {
         "gen_ai.input.messages": as_json(CONTENT),
         "gen_ai.output.messages": as_json({"role": "model", "parts": [{"text": ANSWERED}]}),
     },
+    "Strands, flat": {
+        "gen_ai.prompt.0.role": "user",
+        "gen_ai.prompt.0.content.0.text": ASKED,
+        "gen_ai.completion.0.text": ANSWERED,
+    },
     "Gemini's own client": {
         "openinference.span.kind": "LLM",
         "input.value": as_json({"contents": CONTENT}),
@@ -127,6 +132,20 @@ def test_the_question_and_the_answer_are_read(attributes: dict[str, Any]) -> Non
     found = only(span(1, attributes))
     assert (found["prompt"], found.get("response")) == (ASKED, ANSWERED)
     assert not {"prompt_form", "response_form"} & found.keys()
+
+
+def test_parts_of_a_message_may_be_json_in_an_event() -> None:
+    def said(name: str, **attributes: str) -> dict[str, Any]:
+        return {"name": name, "timeUnixNano": "1770000000000000000", "attributes": pairs(attributes)}
+
+    events = [
+        said("gen_ai.user.message", content=as_json([{"text": ASKED}])),
+        said("gen_ai.choice", message=as_json([{"text": ANSWERED}]), finish_reason="end_turn"),
+    ]
+    found = only(span(1, {"gen_ai.operation.name": "chat"}, events=events))
+    assert (found["prompt"], found["response"]) == (ASKED, ANSWERED)
+    odd = [said("gen_ai.user.message", content='[{"no": "text"}]')]
+    assert only(span(1, {"gen_ai.operation.name": "chat"}, events=odd))["prompt"] == '[{"no": "text"}]'
 
 
 def test_spans_of_claude_code_are_read() -> None:
