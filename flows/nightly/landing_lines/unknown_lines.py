@@ -23,7 +23,7 @@ _NAMES_IN_A_NIGHT = 3
 
 def _ranked(report: LandingReport, alike: dict[str, Likeness]) -> list[UnknownField]:
     """Unknown fields: those that are like one of the contract first, then by rows."""
-    return sorted(report.unknown.by_name.values(), key=lambda one: (one.name not in alike, -one.rows, one.name))
+    return sorted(report.unknown.fields, key=lambda one: (one.name not in alike, -one.rows, one.name))
 
 
 def print_unknown(report: LandingReport) -> None:

@@ -37,7 +37,11 @@ def parquet() -> bytes:
     return out.getvalue()
 
 
-WHOLE = {"a.jsonl": TEXT, "a.jsonl.gz": gzip.compress(TEXT, mtime=0), "a.jsonl.zst": zstandard.compress(TEXT)}
+WHOLE = {
+    "a.jsonl": TEXT,
+    "a.jsonl.gz": gzip.compress(TEXT, mtime=0),
+    "a.jsonl.zst": zstandard.ZstdCompressor(write_checksum=True).compress(TEXT),
+}
 WHOLE["a.parquet"] = parquet()
 
 

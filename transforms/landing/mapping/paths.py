@@ -1,7 +1,9 @@
 """The value that a dotted path leads to in a delivered row, and the row without it.
 
 In an object the longest name that is there counts first: `a.b` is a field of that name, else `b` in `a`. In a list a
-number names an item, and any other name collects that of every object. A JSON text is looked into as what it says.
+number names an item, `last(user)` the text of the user's last message and `last(assistant)` the answer to it (see
+`messages`), `join()` the texts of its parts as one, and any other name collects that of every object. A JSON text is
+looked into as what it says.
 """
 
 from __future__ import annotations
@@ -12,8 +14,11 @@ from typing import Any
 import orjson
 
 from slowwave.transforms.core.exact_json import exact_json
+from slowwave.transforms.landing.mapping.messages import LAST, last_of, text_of
 
 _MOST_DIGITS = 9
+JOIN = "join()"
+"""What a path says of a list of parts whose texts are one."""
 
 
 def value_at(value: Any, parts: Sequence[str]) -> Any:  # noqa: ANN401 - whatever was delivered
@@ -21,7 +26,7 @@ def value_at(value: Any, parts: Sequence[str]) -> Any:  # noqa: ANN401 - whateve
     if not parts:
         return value
     if isinstance(value, str):
-        value = _said(value)
+        value = said_by(value)
     if isinstance(value, dict):
         for end in range(len(parts), 0, -1):
             inner = value.get(".".join(parts[:end]))
@@ -34,6 +39,10 @@ def value_at(value: Any, parts: Sequence[str]) -> Any:  # noqa: ANN401 - whateve
 
 def _in_list(items: list[Any], parts: Sequence[str]) -> Any:  # noqa: ANN401
     place = parts[0]
+    if (of_role := LAST.fullmatch(place)) is not None:
+        return last_of(items, of_role[1]) if len(parts) == 1 else None
+    if place == JOIN:
+        return (text_of(items) or None) if len(parts) == 1 else None
     if place.isascii() and place.isdecimal():
         at = int(place) if len(place) <= _MOST_DIGITS else len(items)
         return value_at(items[at], parts[1:]) if at < len(items) else None
@@ -41,7 +50,8 @@ def _in_list(items: list[Any], parts: Sequence[str]) -> Any:  # noqa: ANN401
     return found if not items or any(one is not None for one in found) else None
 
 
-def _said(text: str) -> Any:  # noqa: ANN401
+def said_by(text: str) -> Any:  # noqa: ANN401
+    """Return the object or list that a text says as JSON; None where it says none."""
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:

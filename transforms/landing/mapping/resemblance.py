@@ -10,7 +10,9 @@ from typing import Any
 from slowwave.transforms.core.times import EPOCH_MILLISECONDS_FROM
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.mapping.contract import FIELDS, FIELDS_OF, MAPPABLE
+from slowwave.transforms.landing.mapping.messages import is_dialogue
 from slowwave.transforms.landing.mapping.named_otherwise import fits
+from slowwave.transforms.landing.mapping.paths import said_by
 from slowwave.transforms.landing.mapping.synonyms import LIKELY_NAMES, SURE_NAMES, plain
 from slowwave.transforms.landing.mapping.unknown_fields import UnknownField, UnknownFields
 
@@ -38,7 +40,7 @@ def likenesses(unknown: UnknownFields) -> dict[str, Likeness]:
     """
     found: dict[str, Likeness] = {}
     taken: set[str] = set()
-    fields = sorted(unknown.by_name.values(), key=lambda one: (-one.rows, one.name))
+    fields = sorted(unknown.fields, key=lambda one: (-one.rows, one.name))
     usual = fields[0].rows / 2 if fields else 0
     for like in (_by_sure_name, _by_likely_name, _by_content):
         for one in fields:
@@ -69,7 +71,7 @@ def _allowed(one: UnknownField) -> set[str]:
 
 def _leaves(one: UnknownField) -> list[tuple[str, str, list[Any]]]:
     """Paths at and just below a field, each with the name that counts and its values."""
-    leaves = [(one.name, one.name, one.samples)]
+    leaves = [(one.name, one.meant or one.name, one.samples)]
     objects = [sample for sample in one.samples if isinstance(sample, dict)]
     for key in dict.fromkeys(key for sample in objects for key in list(sample)[:20] if isinstance(key, str) and key):
         values = [sample[key] for sample in objects if sample.get(key) is not None]
@@ -99,9 +101,16 @@ def _by_content(_: str, samples: Sequence[Any], allowed: set[str]) -> str:
         likely = ["created_at", "changed_at"]
     elif all(isinstance(one, list) and one and all(map(_is_id, one)) for one in samples):
         likely = ["memories_used"]
-    elif all(isinstance(one, str) and " " in one.strip() and len(one) >= _SENTENCE for one in samples):
+    elif all(map(_is_sentence, samples)):
         likely = ["prompt", "response"]
     return _fitting(likely, samples, allowed)
+
+
+def _is_sentence(value: object) -> bool:
+    """A text that somebody may have said: JSON in a text, such as settings, and a whole conversation are none."""
+    if not isinstance(value, str) or " " not in value.strip() or len(value) < _SENTENCE:
+        return False
+    return said_by(value) is None and not is_dialogue(value)
 
 
 def _is_time(value: object) -> bool:

@@ -34,13 +34,11 @@ def suggested_mapping(unknown: UnknownFields, alike: dict[str, Likeness], match:
     else:
         lines.append('# match = "app-*.jsonl"  # files of the inbox, every night')
     lines += ['# unknown = "keep"  # lands rows that still lack a field as they are', "", "[fields]"]
-    for one in unknown.by_name.values():
+    for one in unknown.fields:
         like = alike.get(one.name)
         if like is not None:
             lines.append(f"{like.field} = {_quoted(like.path)}  # {_commented(example(one.samples[0]))}")
-    left = sorted(
-        (one for one in unknown.by_name.values() if one.name not in alike), key=lambda one: (-one.rows, one.name)
-    )
+    left = sorted((one for one in unknown.fields if one.name not in alike), key=lambda one: (-one.rows, one.name))
     if left:
         lines += ["", '# Kept in `extra`; a line such as project = { constant = "shop" } gives every row the same.']
     lines += [

@@ -11,6 +11,8 @@ from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.delivered_rows import DeliveredRows, FrameRows, has_value, is_value
 from slowwave.transforms.landing.mapping.contract import FIELDS
 from slowwave.transforms.landing.mapping.mapped_rows import MappedRows
+from slowwave.transforms.landing.mapping.messages import is_conversation, last_of
+from slowwave.transforms.landing.mapping.paths import said_by
 
 _SAMPLES = 5
 _MOST_NAMES = 1_000
@@ -27,12 +29,26 @@ class Part:
 
 @dataclass
 class UnknownField:
-    """A field that the contract does not know for rows of these kinds."""
+    """A field that the contract does not know for rows of these kinds; `meant`: the contract's, where that is known."""
 
     name: str
     rows: int = 0
     samples: list[Any] = field(default_factory=list)
     kinds: set[LandedTable | None] = field(default_factory=set)
+    meant: str = ""
+
+    @property
+    def in_parts(self) -> list[UnknownField]:
+        """The field; in place of a list of messages what was asked last and what was answered, named as paths are."""
+        held = [said_by(one) if isinstance(one, str) else one for one in self.samples]
+        if not held or not all(map(is_conversation, held)):
+            return [self]
+        parts = []
+        for role, meant in (("user", "prompt"), ("assistant", "response")):
+            texts = [text for one in held if (text := last_of(one, role)) is not None]
+            if texts:
+                parts.append(UnknownField(f"{self.name}.last({role})", self.rows, texts, self.kinds, meant))
+        return parts
 
 
 @dataclass
@@ -49,6 +65,11 @@ class UnknownFields:
     mapped: int = 0
     took: Counter[str] = field(default_factory=Counter)
     lacked: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def fields(self) -> list[UnknownField]:
+        """The unknown fields in the order in which they came, lists of messages in parts."""
+        return [part for one in self.by_name.values() for part in one.in_parts]
 
     def add(self, parts: Iterable[Part], but: frozenset[int] = frozenset()) -> None:
         """Count these rows too; those with a number in `but` apart."""

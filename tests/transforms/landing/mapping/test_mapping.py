@@ -274,3 +274,71 @@ def test_a_suggestion_is_a_mapping_whatever_fields_are_called(name, text):
     mapping = declared_mapping("app", tomllib.loads(suggested))
     assert ("response", "completion") in {(rule.field, rule.path) for rule in mapping.rules}
     assert mapping.match == "app-*.jsonl"
+
+
+# --------------------------------------------------------------------------------------------------------------- chats
+
+OPENAI = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "Hello"},
+    {"role": "user", "content": [{"type": "text", "text": "Which port"}, {"type": "text", "text": "is it?"}]},
+    {"role": "assistant", "content": None, "tool_calls": [{"id": "c"}]},
+    {"role": "tool", "content": "5432"},
+    {"role": "assistant", "content": "5432."},
+]
+SHAREGPT = [{"from": "human", "value": "Which port\nis it?"}, {"from": "gpt", "value": "5432."}]
+CHATS = {
+    "messages": OPENAI,
+    "conversations": SHAREGPT,
+    "conversation": orjson.dumps(OPENAI).decode(),
+    "dialog": OPENAI[3:],
+}
+
+
+@pytest.mark.parametrize("name", CHATS)
+def test_of_a_chat_the_last_question_and_its_answer_are_suggested_and_taken(name):
+    record = {"timestamp": "2026-03-01", name: CHATS[name], "metadata": '{"model": "m", "temperature": 0.7, "top": 1}'}
+    unknown = unknown_of(record)
+    suggested = suggested_mapping(unknown, likenesses(unknown), "")
+    mapping = declared_mapping("chat", tomllib.loads(suggested))
+    found = {rule.field: rule.path for rule in mapping.rules}
+    assert found == {
+        "created_at": "timestamp",
+        "prompt": f"{name}.last(user)",
+        "response": f"{name}.last(assistant)",
+    }
+    made = mapped_record(record, mapping).record
+    assert (made["prompt"], made["response"]) == ("Which port\nis it?", "5432.")
+    assert made[name] == CHATS[name]
+
+
+def test_of_a_chat_that_ends_in_a_question_there_is_no_answer():
+    made = mapped_record({"m": OPENAI[:4]}, mapping("prompt=m.last(user)", "response=m.last(assistant)"))
+    assert made.record["prompt"] == "Which port\nis it?"
+    assert made.lacked == {"response"}
+
+
+def test_a_conversation_written_out_is_no_prompt():
+    text = "user: Hi, which port is it?\nassistant: It is 5432, as it was."
+    assert likenesses(unknown_of({"created_at": "2026-03-01", "shown": text})) == {}
+
+
+def test_parts_are_joined():
+    record = {"output": [{"type": "text", "text": "It is"}, {"type": "image"}, {"type": "text", "text": "5432."}]}
+    assert mapped_record(record, mapping("response=output.join()")).record["response"] == "It is\n5432."
+
+
+@given(
+    st.recursive(
+        st.none() | st.text(max_size=5) | st.integers(),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from(["role", "from", "content", "value", "parts", "text"]), inner, max_size=3)
+        ),
+    )
+)
+def test_whatever_stands_in_place_of_messages_ends_nothing(value):
+    for path in ("m.last(user)", "m.last(assistant)", "m.join()", "m.last(user).x"):
+        made = mapped_record({"m": value}, mapping(f"response={path}"))
+        assert isinstance(made.record.get("response"), str | None)
