@@ -8,13 +8,19 @@ from collections.abc import Iterator
 from slowwave.transforms.imports.secrets.spans import MARK, Span
 
 _QUOTES = r"[\"'`\\]"
-_ASSIGNED = rf"{_QUOTES}{{0,5}}\s{{0,3}}(?:=>|:=|[:=])\s{{0,3}}"
+_ASSIGNED = rf"(?P<sign>{_QUOTES}{{0,5}}\s{{0,3}}(?:=>|:=|[:=])\s{{0,3}})"
 # In lower case: what is searched in a long text is searched letter by letter.
 _NAMED = re.compile(
-    r"(?P<authorization>authorization)|(?P<cookie>cookie)|(?P<password>pass(?:word|wd|phrase|code)|pwd)|"
-    r"(?P<token>token|secret|credentials?|key)"
+    r"(?P<authorization>authorization)|(?P<cookie>cookie)|(?P<password>pass(?:word|wd|phrase|code)|pwd|"
+    r"(?:db|database|smtp|e?mail|ftp|user|admin|root|redis|postgres|pg|mysql|mongo|proxy|ssh|ldap)_pass(?![a-z]))|"
+    r"(?P<token>token|secret|cred(?:ential)?s?|key)"
 )
-_ASSIGNMENT = re.compile(_ASSIGNED)
+# What may follow in a name that still names the secret itself: `SECRET_KEY_BASE`, `db_password_prod`, `API_KEY_2`.
+_WHICH = (
+    r"(?:[_-]?base|[_-](?:base64|b64|hex|raw|plain|value|string|env|prod|production|staging|stage|dev|development|test|"
+    r"live|main|primary|secondary|old|new|current|previous|default|v?[0-9]{1,3})|[0-9]{1,2})"
+)
+_ASSIGNMENT = re.compile(rf"{_WHICH}?{_ASSIGNED}", re.IGNORECASE)
 _OF_KEY = re.compile(
     r"(?:api|access|private|secret|signing|encryption|account|shared[_-]?access|license|master|service[_-]?role|auth|"
     r"subscription)[_ -]?\Z"
@@ -35,17 +41,28 @@ _CREDENTIAL = re.compile(r"(?P<value>[^\s\"'`,;<>\\\[]{6,4000})")
 _COOKIES = re.compile(rf"{_QUOTES}{{0,4}}(?P<value>[\w.-]+=[^\r\n\"'`\\]{{8,}})")
 _BEARER = re.compile(r"(?:bearer|basic)\s+(?P<value>(?=[a-z._~+/=-]*[0-9])[a-z0-9._~+/=-]{16,})")
 _FLAG = re.compile(
-    r"--(?:password|passwd|token|api-key|secret)(?:=|\s+)[\"']?(?P<value>[^\s\"'`$<\[-][^\s\"'`]{3,})", re.IGNORECASE
+    r"--(?:[a-z0-9]{1,20}-){0,4}(?:password|passwd|passphrase|token|api-?key|access-key|secret-key|secret)(?:=|\s+)[\"']?"
+    r"(?P<value>[^\s\"'`$<\[-][^\s\"'`]{3,})",
+    re.IGNORECASE,
 )
 _OF_USER = re.compile(r"\s(?:-u|--user)[ =]?[\"']?[\w.@+-]+:(?P<value>[^\s\"'`$\[]{4,})")
-# As `mysql -pVALUE`, `sshpass -p VALUE`, `login NAME password VALUE` of .netrc, `IDENTIFIED BY 'VALUE'`, and in XML.
+# As `mysql -pVALUE`, `docker login -p VALUE`, `redis-cli -a VALUE`, `login NAME password VALUE` of .netrc,
+# `IDENTIFIED BY 'VALUE'`, and in XML.
+_REST_OF_COMMAND = r"\b[^\n|;&\[]{0,200}?\s"
 _OF_PROGRAM = re.compile(
-    r"(?:(?:mysql|mariadb)\w{0,8}\b[^\n|;&]{0,200}?\s-p|\bsshpass\s{1,3}-p\s{0,3}|"
+    rf"(?:(?:mysql|mariadb)\w{{0,8}}{_REST_OF_COMMAND}-p|\bsshpass\s{{1,3}}-p\s{{0,3}}|"
+    r"\b(?:docker|podman|nerdctl|buildah|skopeo|crane|oras|helm|az|oc|cf)(?:\s{1,3}\w{1,20})?\s{1,3}login"
+    rf"{_REST_OF_COMMAND}-p[\s=]{{0,3}}|\bmongo\w{{0,7}}{_REST_OF_COMMAND}-p[\s=]{{1,3}}|"
+    rf"\bredis-cli{_REST_OF_COMMAND}-a\s{{1,3}}|\bldap\w{{1,8}}{_REST_OF_COMMAND}-w\s{{1,3}}|"
+    r"\s-pass(?:in|out)?\s{1,3}pass:|"
     r"\blogin\s{1,3}\S{1,80}\s{1,3}password\s{1,3}|\bidentified\s{1,3}by\s{1,3}(?=[\"'])|"
     r"<\w{0,20}(?:password|passwd|secret|api_?key)>)[\"']?(?P<value>[^\s\"'`$<\[-][^\s\"'`<]{3,})",
     re.IGNORECASE,
 )
-_PROGRAMS = ("mysql", "mariadb", "sshpass", "login ", "identified", "password>", "passwd>", "secret>", "key>")
+_PROGRAMS = (
+    "mysql", "mariadb", "sshpass", "login ", "mongo", "redis-cli", "ldap", " pass:", "identified", "password>",
+    "passwd>", "secret>", "key>",
+)  # fmt: skip
 _LEAST_TOKEN, _LEAST_BARE_TOKEN = 6, 12
 
 
@@ -98,7 +115,7 @@ def _value(text: str, assigned: re.Match[str], kind: str) -> Span | None:
     value = quoted or _BARE.match(text, assigned.end())
     if value is None or MARK in value["value"] or _NO_VALUE.match(value["value"]):
         return None
-    if kind == "token" and not _is_token(value["value"], bool(quoted), assigned[0]):
+    if kind == "token" and not _is_token(value["value"], bool(quoted), assigned["sign"]):
         return None
     rest = _REST[bool(quoted)].match(text, value.end())
     end = rest.end() if rest else value.end()
@@ -117,7 +134,7 @@ def _is_token(value: str, is_quoted: bool, assigned: str) -> bool:
 
 _NAME_OF_SECRET = re.compile(
     r"(?:^|[_.-]|(?<=[a-z])(?=[A-Z]))(?:pass(?:word|wd|phrase|code)|pwd|authorization|cookie|credentials?|secret|token|"
-    r"(?:api|access|private|secret|signing|encryption|account|auth|subscription)[_-]?key)\Z",
+    rf"(?:api|access|private|secret|signing|encryption|account|auth|subscription)[_-]?key){_WHICH}?\Z",
     re.IGNORECASE,
 )
 
