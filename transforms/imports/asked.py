@@ -80,8 +80,10 @@ def text_of(content: Any) -> str:  # noqa: ANN401
 def _part(part: Any) -> str:  # noqa: ANN401
     if isinstance(part, str):
         return part
-    if not isinstance(part, dict) or part.get("thought") is True or part.get("type", "text") not in _TEXTS:
+    if not isinstance(part, dict) or part.get("thought") is True:
         return ""
+    if part.get("type", "text") not in _TEXTS:
+        return part["transcript"] if isinstance(part.get("transcript"), str) else ""  # of what was spoken
     return next((part[name] for name in ("text", "content") if isinstance(part.get(name), str)), "")
 
 

@@ -35,8 +35,8 @@ def record(found: Mapping[str, Any]) -> MemoryRecord:
     if isinstance(content, str) and content.startswith("{"):
         with suppress(orjson.JSONDecodeError):
             content = orjson.loads(content)
-    if isinstance(content, dict):  # a store's own object around the text
-        content = next((content[name] for name in _TEXTS if isinstance(content.get(name), str)), "")
+    if isinstance(content, dict):  # a store's own object around the text, or what is remembered as an object
+        content = next((content[name] for name in _TEXTS if isinstance(content.get(name), str)), _json(content))
     id_ = next((found[name] for name in _IDS if isinstance(found.get(name), (str, int)) and found[name] != ""), "")
     return MemoryRecord(
         str(id_).strip(),
@@ -44,6 +44,13 @@ def record(found: Mapping[str, Any]) -> MemoryRecord:
         next((score for name in _SCORES if (score := _score(found.get(name))) is not None), None),
         found.get("metadata"),
     )
+
+
+def _json(content: Mapping[str, Any]) -> str:
+    try:
+        return orjson.dumps(content).decode() if content else ""
+    except orjson.JSONEncodeError:  # which is how it says that lists lie in lists too deep
+        return ""
 
 
 def in_text(records: Iterable[MemoryRecord], text: str) -> list[str] | None:

@@ -34,6 +34,8 @@ KINDS: tuple[tuple[str, Mapping[str, Kind]], ...] = (
             "chat": "call",
             "generate_content": "call",
             "text_completion": "call",
+            "realtime_inference": "call",
+            "fetch_response": "call",
             "execute_tool": "tool",
             "search_memory": "search",
             "retrieval": "retrieval",

@@ -43,6 +43,13 @@ CALLS: dict[str, dict[str, Any]] = {
             {"role": "assistant", "parts": [{"type": "text", "content": ANSWERED}], "finish_reason": "stop"}
         ],
     },
+    "what was spoken": {
+        "gen_ai.operation.name": "realtime_inference",
+        "gen_ai.input.messages": [
+            {"role": "user", "parts": [{"type": "blob", "modality": "audio", "transcript": ASKED}]}
+        ],
+        "gen_ai.output.messages": [{"role": "assistant", "parts": [{"type": "blob", "transcript": ANSWERED}]}],
+    },
     "AI SDK 5, a call of the model": {
         "ai.operationId": "ai.streamText.doStream",
         "ai.prompt.messages": as_json(CHAT),

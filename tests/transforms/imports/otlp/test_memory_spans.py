@@ -139,3 +139,10 @@ def test_a_change_without_a_record_is_refused_and_a_failed_one_left_out() -> Non
     found = made(traces(failed))
     assert rows(found, "memory_id") == []
     assert left_out(found) == {"changes of a memory that failed": 1}
+
+
+def test_what_is_remembered_as_an_object_lands_as_its_json() -> None:
+    held = [{"id": "m-1", "content": {"preference": "vegetarian meals", "confidence": 0.9}}]
+    found = made(traces(span(1, {"gen_ai.operation.name": "create_memory", "gen_ai.memory.records": held})))
+    (one,) = rows(found, "memory_id")
+    assert one["content"] == '{"preference":"vegetarian meals","confidence":0.9}'
