@@ -23,7 +23,7 @@ from slowwave.flows.imports.units import Found, NotImported, Unit, UnreadableUni
 from slowwave.flows.kernel.errors import UserError
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.imports.forks import Outline
-from slowwave.transforms.imports.made import Adapter, Context, Located, Made, Refused, Repaired
+from slowwave.transforms.imports.made import AGAIN, Adapter, Context, Located, Made, Refused, Repaired
 from slowwave.transforms.imports.options import OptionsError
 from slowwave.transforms.imports.projects import projects_by
 from slowwave.transforms.imports.rows import OTHER_KINDS, UNREADABLE, Tally, Wanted, delivery_lines, record_kind
@@ -216,7 +216,9 @@ class _Reading:
     def _records(self) -> Iterator[Located]:
         try:
             for one in self._unit.read():
-                if isinstance(one, Located):
+                if isinstance(one, Located) and one.number == AGAIN:
+                    yield one
+                elif isinstance(one, Located):
                     self._tally.count_record(record_kind(self._adapter, one.record))
                     yield one
                 else:

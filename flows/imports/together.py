@@ -23,7 +23,7 @@ import zstandard
 from slowwave.flows.imports.kept_parts import KeptParts, PartLine, part_lines
 from slowwave.flows.imports.units import ReadRecord, Unit, UnreadableUnitError
 from slowwave.transforms.core.hashing import digest
-from slowwave.transforms.imports.made import LeftOut, Located, Record, Refused, Repaired
+from slowwave.transforms.imports.made import AGAIN, LeftOut, Located, Record, Refused, Repaired
 
 _UNIT_BYTES = 64 * 2**20
 # Packed JSON lines unpack to about this many times their size.
@@ -91,6 +91,7 @@ class _Dealing:
         self._faults: list[str] = []
         self._beside: list[Refused | LeftOut | Repaired] = []
         self._dealt: dict[int, BinaryIO] = {}
+        self._again: set[bytes] = set()
 
     def read(self, part: int) -> Iterator[ReadRecord]:
         """The records of a part. Raises UnreadableUnitError after all of them, where a unit could not be read on."""
@@ -100,7 +101,8 @@ class _Dealing:
             yield from self._beside
         with self._dealt.pop(part) as dealt:
             dealt.seek(0)
-            yield from (Located(0, orjson.loads(line.record)) for line in part_lines(dealt))
+            for line in part_lines(dealt):
+                yield Located(AGAIN if line.identity in self._again else 0, orjson.loads(line.record))
         if self._faults:
             raise UnreadableUnitError("; ".join(self._faults))
 
@@ -147,6 +149,7 @@ class _Dealing:
 
         for line in kept.lines() if kept is not None else ():
             if line.identity not in fresh and place(line) in keys:
+                self._again.add(line.identity)
                 hands.put(replace(line, key=place(line)))
         if kept is None:
             return iter(())

@@ -12,6 +12,8 @@ from slowwave.transforms.imports.projects import last_folder
 from slowwave.transforms.imports.seen import Before
 
 Record = Mapping[str, Any]
+# The number of a record that an earlier import kept and that is read again.
+AGAIN = -1
 
 
 @dataclass(frozen=True)

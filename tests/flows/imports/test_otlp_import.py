@@ -294,3 +294,14 @@ def test_traces_of_large_files_are_read_in_parts(tmp_path: Path) -> None:
     assert len(parts) > 5
     assert _all_made(parts) == _all_made(whole)
     assert parts[0].name.endswith(f"(2 files), part 1 of {len(parts)}")
+
+
+def test_records_that_an_earlier_import_kept_are_read_again_and_not_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = tmp_path / "home"
+    first = written(tmp_path / "a.jsonl", traces(span(1, agent("Which port?", "5432."), seconds=9)))
+    later = written(tmp_path / "b.jsonl", traces(span(2, chat("Which port?", "5432."), parent=1, start=1)))
+    counts = [imported(home, "otlp", path, capsys=capsys)["import"] for path in (first, later)]
+    assert [one["records"] for one in counts] == [{"span (turn)": 1}, {"span (call)": 1}]
+    assert [one["rows"] for one in counts] == [{"interaction": 1}, {"interaction": 1}]
