@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -197,10 +198,23 @@ def _attributes(record: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in record.items():
         if name.startswith("attributes."):
             flat |= dict(_flat({name.removeprefix("attributes."): value}))
+    flat |= dict(_annotations(record.get("annotations")))
     kind = record.get("span_kind")
     if isinstance(kind, str) and kind and "openinference.span.kind" not in flat:
         flat["openinference.span.kind"] = kind
     return flat
+
+
+def _annotations(held: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+    """What Phoenix's command line puts beside a span, under OpenInference's names."""
+    annotations: list[Any] = held if isinstance(held, list) else []
+    for place, one in enumerate(annotations):
+        result = _at(one, ("result",))
+        if isinstance(result, dict):
+            stated = {name: one.get(name) for name in ("name", "annotator_kind", "identifier")} | result
+            yield from (
+                (f"annotations.{place}.annotation.{name}", value) for name, value in stated.items() if value is not None
+            )
 
 
 def _flat(held: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
@@ -252,7 +266,8 @@ def _nanoseconds(value: Any) -> int | None:  # noqa: ANN401
     if isinstance(value, list) and len(value) == 2 and all(isinstance(one, int) for one in value):  # noqa: PLR2004
         return value[0] * 10**9 + value[1]
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return int(value * next(times for least, times in _UNITS if value >= least)) if value >= 0 else None
+        is_time = math.isfinite(value) and value >= 0
+        return int(value * next(times for least, times in _UNITS if value >= least)) if is_time else None
     try:
         moment = datetime.fromisoformat(str(value))
     except ValueError:

@@ -6,6 +6,7 @@ attributes of `conventions`; where the agent wrote a span of the turn too, they 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -39,39 +40,47 @@ class Told:
 
 def with_told_turns(trace_id: str, spans: Sequence[Span], events: Sequence[Event]) -> Told:
     """Return the spans of a trace with those that clients tell by events, and its other events."""
-    told = [event for event in events if client_of(event.name)]
+    told = {(one.at, one.name + repr(one.attributes)): one for one in events if client_of(one.name)}
     if not told:
         return Told(spans, events)
-    told = [
-        event
-        for _, event in sorted(
-            {(one.at, one.name + repr(one.attributes)): one for one in told}.items(), key=lambda item: item[0]
-        )
-    ]
     by_id = {span.span_id: span for span in spans}
-    others = [event for event in events if not client_of(event.name)]
-    filled = [*spans]
-    is_told = False
-    details = [event for event in others if event.name == DETAILS and event.span_id not in by_id
-               and client_of_scope(event.origin.scope)]  # fmt: skip
-    for (client, key), group in _turns(told).items():
-        top = _top(group, by_id)
-        attributes = _attributes(client, group)
+    details: list[Event] = []
+    others: list[Event] = []
+    for event in events:
+        if not client_of(event.name):
+            is_detail = event.name == DETAILS and event.span_id not in by_id and client_of_scope(event.origin.scope)
+            (details if is_detail else others).append(event)
+    turns = _turns(told[key] for key in sorted(told))
+    first_calls = _first_calls([*turns.values()], details)
+    texts: dict[str, dict[str, Any]] = {}
+    made: list[Span] = []
+    for place, ((client, key), group) in enumerate(turns.items()):
+        attributes, top = _attributes(client, group), _top(group, by_id)
         if top is not None:
-            filled = [_with(span, attributes) if span.span_id == top.span_id else span for span in filled]
+            texts[top.span_id] = attributes
             continue
-        is_told = True
-        first, last = group[0], group[-1]
-        own_id = digest_of(f"{client.called} {key}", 8)
-        if first.span_id and details:  # as version 1 called the turn, by the first of its calls
-            own_id = min(details, key=lambda event: (event.at, event.span_id)).span_id
-        filled.append(
-            Span(trace_id, own_id, "", f"{client.prefix}interaction", first.at, last.at, attributes, tuple(group), (),
-                 "", first.origin, 0, is_told_by_logs=True)
+        # as version 1 called the turn, by the first of its calls
+        own_id = (first_calls.get(place) if group[0].span_id else None) or digest_of(f"{client.called} {key}", 8)
+        name, began, ended = f"{client.prefix}interaction", group[0].at, group[-1].at
+        made.append(
+            Span(trace_id, own_id, "", name, began, ended, attributes, tuple(group), (), "", group[0].origin, 0,
+                 is_told_by_logs=True)
         )  # fmt: skip
-    twice = details if is_told else []
-    others = [event for event in others if event not in twice]
-    return Told(filled, others, len(twice))
+    filled = [_with(span, texts[span.span_id]) if span.span_id in texts else span for span in spans]
+    if not made:
+        return Told(filled, [*others, *details])
+    return Told([*filled, *made], others, len(details))
+
+
+def _first_calls(turns: Sequence[Sequence[Event]], details: Iterable[Event]) -> dict[int, str]:
+    """The span of the first call in each turn, by its place: those from its first event to that of the next turn."""
+    begins = [group[0].at for group in turns]
+    found: dict[int, str] = {}
+    for event in sorted(details, key=lambda event: (event.at, event.span_id)):
+        place = bisect_right(begins, event.at) - 1
+        if place >= 0:
+            found.setdefault(place, event.span_id)
+    return found
 
 
 def _turns(told: Iterable[Event]) -> dict[tuple[Client, str], list[Event]]:

@@ -9,7 +9,9 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from otlp_documents import chat, left_out, log, logs, made, rows, span, traces
+from otlp_documents import TRACE, chat, left_out, log, logs, made, rows, span, span_id, traces
+
+from slowwave.transforms.imports.otlp.clients import DETAILS
 
 LLM = "claude_code.llm_request"
 SESSION = {"session.id": "s-1", "user.id": "ann"}
@@ -144,6 +146,25 @@ def test_details_of_what_gemini_cli_tells_itself_count_once() -> None:
     found = made(document)
     assert [one["prompt"] for one in rows(found, "interaction_id")] == ["Fix it."]
     assert left_out(found) == {"details of a call that events of its turn tell too": 1}
+
+
+def test_turns_of_one_trace_keep_the_ids_of_the_calls_that_details_told_of() -> None:
+    def in_context(record: dict[str, Any], number: int) -> dict[str, Any]:
+        return record | {"traceId": TRACE, "spanId": span_id(number)}
+
+    records = []
+    for turn_number, at in ((1, 1.0), (2, 10.0)):
+        prompt = f"Prompt {turn_number}."
+        asked = gemini("user_prompt", at, prompt=prompt, prompt_id=f"g-1########{turn_number}")
+        details = log(DETAILS, {**chat(prompt, "Done."), "session.id": "g-1"}, at=at + 1)
+        records += [in_context(asked, 90 + turn_number), in_context(details, turn_number)]
+    document = logs(*records, service="gemini-cli")
+    document["resourceLogs"][0]["scopeLogs"][0]["scope"]["name"] = "gemini-cli"
+    found = rows(made(document), "interaction_id")
+    assert [(one["interaction_id"], one["prompt"]) for one in found] == [
+        (f"otlp:{TRACE}:{span_id(1)}", "Prompt 1."),
+        (f"otlp:{TRACE}:{span_id(2)}", "Prompt 2."),
+    ]
 
 
 def test_log_records_of_other_programs_are_no_turns() -> None:

@@ -134,6 +134,12 @@ def test_each_form_tells_that_it_failed(record: dict[str, Any]) -> None:
     assert (one["success"], one["error_message"]) == (False, "timeout")
 
 
+def test_annotations_beside_a_span_are_outcomes() -> None:
+    judged = {"name": "correctness", "annotator_kind": "HUMAN", "result": {"label": "correct", "score": 1}}
+    (one,) = rows(made(PHOENIX | {"annotations": [judged, {"name": "note"}, 3]}), "outcome_id")
+    assert (one["success"], one["basis"], one["interaction_id"]) == (True, "reported", f"otlp:{TRACE}:{SPAN}")
+
+
 def test_ids_that_are_none_of_opentelemetry_become_the_same_ones_each_time() -> None:
     turn = PHOENIX | {"context": {"trace_id": "trace-1", "span_id": "s01"}, "span_kind": "AGENT"}
     call = PHOENIX | {"context": {"trace_id": "trace-1", "span_id": "s02"}, "parent_id": "s01"}
@@ -160,3 +166,8 @@ def test_whatever_stands_in_a_field_nothing_breaks(record: dict[str, Any], data:
     found = made(odd)
     assert all(isinstance(why, str) for why in refused(found))
     Otlp().kind_of_record(Located(1, odd).record)
+
+
+@pytest.mark.parametrize("time", [float("inf"), float("nan"), -1, 2**80, "yesterday", None, [1], ["a", "b"]])
+def test_a_time_that_is_none_is_refused(time: object) -> None:
+    assert rows(made(PHOENIX | {"start_time": time}), "interaction_id") == []
