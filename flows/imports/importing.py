@@ -26,7 +26,7 @@ from slowwave.transforms.imports.forks import Outline
 from slowwave.transforms.imports.made import AGAIN, Adapter, Context, Located, Made, Refused, Repaired
 from slowwave.transforms.imports.options import OptionsError
 from slowwave.transforms.imports.projects import projects_by
-from slowwave.transforms.imports.rows import OTHER_KINDS, UNREADABLE, Tally, Wanted, delivery_lines, record_kind
+from slowwave.transforms.imports.rows import OTHER_KINDS, UNREADABLE, Tally, Wanted, delivery_lines, kinds_of_records
 
 
 @dataclass(frozen=True)
@@ -197,6 +197,7 @@ class _Reading:
     def __init__(self, unit: Unit, adapter: Adapter, tally: Tally) -> None:
         self._unit = unit
         self._adapter = adapter
+        self._kind_of = kinds_of_records(adapter)
         self._tally = tally
         self._beside: list[Made] = []
         self.name = re.split(r"[/\\]", unit.name)[-1]
@@ -219,7 +220,7 @@ class _Reading:
                 if isinstance(one, Located) and one.number == AGAIN:
                     yield one
                 elif isinstance(one, Located):
-                    self._tally.count_record(record_kind(self._adapter, one.record))
+                    self._tally.count_record(self._kind_of(one.record))
                     yield one
                 else:
                     self._beside.append(one)

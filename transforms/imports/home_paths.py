@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from slowwave.transforms.imports.secrets.spans import has_any
+
 _USER = r"[^\s/\\:*?\"'`<>|()\[\]{},;&$]+"
 # Names of users on Windows may have spaces; they are separated from the text behind them by the separator that follows.
 _SPACED = r"[^\s/\\:*?\"'`<>|,;][^/\\:*?\"'`<>|\r\n,;]{0,40}(?=[/\\])"
@@ -22,4 +24,4 @@ _HINTS = ("/home/", "/Users/", "/root", "Users\\", "Settings\\", "wsl", "-home-"
 
 def without_home(text: str) -> str:
     """`text` with `~` for every home folder that it names."""
-    return _HOME.sub("~", text) if any(hint in text for hint in _HINTS) else text
+    return _HOME.sub("~", text) if has_any(text, _HINTS) else text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -101,10 +101,12 @@ class Line:
     is_refused: bool = False
 
 
-def record_kind(adapter: Adapter, record: Record) -> str:
-    """Return the kind of a record, as its adapter names it, else by its `type`."""
-    if isinstance(adapter, NamesKinds):
-        return adapter.kind_of_record(record)
+def kinds_of_records(adapter: Adapter) -> Callable[[Record], str]:
+    """Return what gives the kind of a record: as its adapter names it, else by its `type`."""
+    return adapter.kind_of_record if isinstance(adapter, NamesKinds) else _stated_type
+
+
+def _stated_type(record: Record) -> str:
     kind = record.get("type")
     return kind if isinstance(kind, str) and kind else "record"
 

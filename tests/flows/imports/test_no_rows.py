@@ -16,7 +16,7 @@ from slowwave.flows.imports.connections.connections import Connection, connect
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.imports.codex.adapter import CodexAdapter
-from slowwave.transforms.imports.rows import OTHER_KINDS, Tally, record_kind
+from slowwave.transforms.imports.rows import OTHER_KINDS, Tally, kinds_of_records
 
 ROLLOUT = [meta(0, "019fa149-0000-7000-8000-000000000001", "0.153.1"), *legacy_turn(1, "", "Which port?", "5432.")]
 
@@ -101,7 +101,7 @@ def test_a_connected_source_without_rows_is_a_warning_every_night(tmp_path: Path
 def test_every_record_is_counted_by_its_kind_and_kinds_without_end_together() -> None:
     tally = Tally()
     for record in ROLLOUT:
-        tally.count_record(record_kind(CodexAdapter(), record))
+        tally.count_record(kinds_of_records(CodexAdapter())(record))
     assert tally.records["event_msg user_message"] == 1
     assert tally.records.total() == len(ROLLOUT)
     for number in range(1_000):

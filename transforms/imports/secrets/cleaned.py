@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from typing import Any
 
 from slowwave.transforms.imports.home_paths import without_home
@@ -11,6 +12,7 @@ from slowwave.transforms.imports.secrets.named import named, names_a_secret
 from slowwave.transforms.imports.secrets.spans import MARK, without
 
 _SHORTEST = 8
+_NAMES_A_SECRET = lru_cache(maxsize=4096)(names_a_secret)
 
 
 def without_secrets(text: str, counts: Counter[str]) -> str:
@@ -27,10 +29,21 @@ def cleaned(value: Any, counts: Counter[str]) -> Any:  # noqa: ANN401 - whatever
     if isinstance(value, dict):
         if is_pair_of_secret(value):
             value = value | {"value": marked(value["value"], counts)}
-        return {cleaned(name, counts): _of_name(name, held, counts) for name, held in value.items()}
+        return {_name(name, counts): _of_name(name, held, counts) for name, held in value.items()}
     if isinstance(value, (list, tuple)):
         return [cleaned(held, counts) for held in value]
     return value
+
+
+def _name(name: object, counts: Counter[str]) -> Any:  # noqa: ANN401 - a name, mostly a text
+    return name if isinstance(name, str) and _is_clean(name) else cleaned(name, counts)
+
+
+@lru_cache(maxsize=4096)
+def _is_clean(name: str) -> bool:
+    """Whether nothing has to be taken out of the name of a field: the same few stand in every record."""
+    counts: Counter[str] = Counter()
+    return cleaned(name, counts) == name and not counts
 
 
 def is_pair_of_secret(value: dict[Any, Any]) -> bool:
@@ -52,5 +65,5 @@ def marked(value: Any, counts: Counter[str]) -> Any:  # noqa: ANN401 - whatever 
 
 
 def _of_name(name: object, value: Any, counts: Counter[str]) -> Any:  # noqa: ANN401
-    is_secret = isinstance(name, str) and names_a_secret(name)
+    is_secret = isinstance(name, str) and _NAMES_A_SECRET(name)
     return marked(value, counts) if is_secret else cleaned(value, counts)

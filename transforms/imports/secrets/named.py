@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from slowwave.transforms.imports.secrets.spans import MARK, Span
+from slowwave.transforms.imports.secrets.spans import MARK, Span, has_any
 
 _QUOTES = r"[\"'`\\]"
 _ASSIGNED = rf"(?P<sign>{_QUOTES}{{0,5}}\s{{0,3}}(?:=>|:=|[:=])\s{{0,3}})"
@@ -63,6 +63,8 @@ _PROGRAMS = (
     "mysql", "mariadb", "sshpass", "login ", "mongo", "redis-cli", "ldap", " pass:", "identified", "password>",
     "passwd>", "secret>", "key>",
 )  # fmt: skip
+# One of these stands in every name, and to look for them is quicker than to look for names.
+_NAMES = ("key", "token", "secret", "pass", "pwd", "cred", "authorization", "cookie")
 _LEAST_TOKEN, _LEAST_BARE_TOKEN = 6, 12
 
 
@@ -72,7 +74,7 @@ def named(text: str) -> Iterator[Span]:
     if len(lower) != len(text):  # some letters have two in lower case
         lower = "".join(letter.lower() if letter.isascii() else letter for letter in text)
     until = 0
-    for found in _NAMED.finditer(lower):
+    for found in _NAMED.finditer(lower) if has_any(lower, _NAMES) else ():
         span = _of_name(text, lower, found, found.lastgroup or "") if found.start() >= until else None
         if span is not None:
             until = span.end
@@ -81,7 +83,7 @@ def named(text: str) -> Iterator[Span]:
         yield from (Span(*one.span("value"), "authorization") for one in _BEARER.finditer(lower))
     if "--" in text:
         yield from (Span(*one.span("value"), "password") for one in _FLAG.finditer(text))
-    if any(hint in lower for hint in _PROGRAMS):
+    if has_any(lower, _PROGRAMS):
         yield from (Span(*one.span("value"), "password") for one in _OF_PROGRAM.finditer(text))
     if " -u" in text or " --user" in text:
         yield from (Span(*one.span("value"), "password") for one in _OF_USER.finditer(text))
