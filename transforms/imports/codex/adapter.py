@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from slowwave.transforms.imports.codex.bare import is_bare_header, is_bare_item, is_bare_message
+from slowwave.transforms.imports.codex.bare_records import is_bare_header, is_bare_item, is_bare_message
 from slowwave.transforms.imports.codex.rollout import Rollout
 from slowwave.transforms.imports.codex.values import mapping, text
 from slowwave.transforms.imports.made import Context, Located, Made, Record
@@ -33,7 +33,7 @@ class CodexAdapter:
         return "Codex" if is_wrapped else "Codex of 2025, without wrappers" if is_bare else None
 
     def kind_of_record(self, record: Record) -> str:
-        """As in NamesKinds: the type of a record, and that of what it holds."""
+        """Return the type of a record, and that of what it holds."""
         if is_bare_header(record):
             return "header without a wrapper"
         if is_bare_item(record):

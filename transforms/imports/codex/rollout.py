@@ -10,7 +10,7 @@ import orjson
 
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.core.hashing import digest
-from slowwave.transforms.imports.codex.bare import BareRecords, directory_of
+from slowwave.transforms.imports.codex.bare_records import BareRecords, directory_of
 from slowwave.transforms.imports.codex.forks import Lineage
 from slowwave.transforms.imports.codex.messages import is_of_codex, parts
 from slowwave.transforms.imports.codex.tokens import Usage, tokens_of
@@ -70,7 +70,7 @@ class Rollout:
 
     def taken(self, located: Located) -> Iterator[Made]:
         """What follows from one more record."""
-        record, self._number = self._bare.wrapped(located.record), located.number
+        record, self._number = self._bare.wrap(located.record), located.number
         kind, payload, at = text(record.get("type")), mapping(record.get("payload")), moment(record.get("timestamp"))
         if kind == "session_meta":
             self._lineage.meta(payload, at)

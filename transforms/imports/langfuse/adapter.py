@@ -34,7 +34,7 @@ class Langfuse:
         return f"Langfuse {table}" if table else None
 
     def kind_of_record(self, record: Record) -> str:
-        """As in NamesKinds: the table that a row is of."""
+        """Return the table that a row is of."""
         return f"row of {table_of(record) or 'no table of Langfuse'}"
 
     def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:

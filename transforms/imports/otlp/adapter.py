@@ -8,6 +8,7 @@ from itertools import chain
 from slowwave.transforms.imports.evaluation_rules import Rule, rules_stated
 from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record
 from slowwave.transforms.imports.options import KEEP_DAYS, check_names, names_stated
+from slowwave.transforms.imports.otlp.client_turns import TWICE, add_client_turns
 from slowwave.transforms.imports.otlp.evaluations import evaluations_of, outcomes_of
 from slowwave.transforms.imports.otlp.interactions import interactions_made, project_of_span
 from slowwave.transforms.imports.otlp.kinds import stated_kind
@@ -15,7 +16,6 @@ from slowwave.transforms.imports.otlp.memory_spans import changes_made
 from slowwave.transforms.imports.otlp.parts import Part, items, parts, why_not_otlp
 from slowwave.transforms.imports.otlp.sdk_json import form_of
 from slowwave.transforms.imports.otlp.spans import Event, Span, Trace, span_or_event, trace_of
-from slowwave.transforms.imports.otlp.told_turns import TWICE, with_told_turns
 from slowwave.transforms.imports.otlp.turns import Read, understood
 from slowwave.transforms.imports.otlp.values import attributes, event_name, plain, text
 
@@ -44,7 +44,7 @@ class Otlp:
         return next((f"OTLP JSON {what}" for key, what in signals.items() if isinstance(first[0].get(key), list)), None)
 
     def kind_of_record(self, record: Record) -> str:
-        """As in NamesKinds: what the span or the log record of a part is."""
+        """Return what the span or the log record of a part is."""
         item = next(items(record), None)
         if item is None:
             return "of something else"
@@ -74,10 +74,10 @@ class Otlp:
                 events.setdefault("" if one.is_judging else one.trace_id, []).append(read)
         traces: list[Trace] = []
         for id_ in sorted({*spans, *events}):
-            told = with_told_turns(id_, spans.get(id_, []), events.get(id_, []))
-            traces.append(trace_of(id_, told.spans, told.events))
-            if told.twice:
-                yield LeftOut(TWICE, told.twice)
+            parted = add_client_turns(id_, spans.get(id_, []), events.get(id_, []))
+            traces.append(trace_of(id_, parted.spans, parted.events))
+            if parted.twice:
+                yield LeftOut(TWICE, parted.twice)
         ended = max((trace.ended for trace in traces), default=0)
         reads: dict[str, Read] = {}
         for trace in traces:

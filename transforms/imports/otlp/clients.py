@@ -34,7 +34,7 @@ class Client:
     instead: str
 
     @property
-    def told(self) -> frozenset[str]:
+    def events(self) -> frozenset[str]:
         """The events that tell a part of a turn."""
         return frozenset({self.asked[0], self.answered[0], self.spent}) - {""}
 

@@ -157,10 +157,10 @@ def _log_record(number: int, log: dict[str, Any], scope_name: str) -> Iterator[_
     name = event_name(log, held, plain(log.get("body")))
     client = client_of(name)
     sender = client_of_scope(scope_name)
-    if client is None and sender is not None and name in sender.told:  # the end of the name alone
+    if client is None and sender is not None and name in sender.events:  # the end of the name alone
         client, name = sender, sender.prefix + name
         log = {**log, "eventName": name}
-    if client is not None and name.removeprefix(client.prefix) not in client.told:
+    if client is not None and name.removeprefix(client.prefix) not in client.events:
         yield LeftOut(f"events of {client.called} that tell neither prompt nor answer: {name[:60]}")
         return
     if client is None and not _is_meant(log) and not name.startswith("gen_ai."):

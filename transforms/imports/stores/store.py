@@ -58,7 +58,7 @@ class Store:
         return ""
 
     def kind_of_record(self, record: Record) -> str:
-        """As in NamesKinds: the table that a row is of."""
+        """Return the table that a row is of."""
         table = record.get("table")
         return f"row of {table}" if isinstance(table, str) else "file"
 

@@ -30,19 +30,19 @@ _DEEPEST = 100
 
 
 @dataclass(frozen=True)
-class Told:
-    """Spans and events of a trace, once what clients tell is in spans; how many events told the same `twice`."""
+class ClientTurns:
+    """Spans and events of a trace with the turns of clients as spans; `twice` events said what these say."""
 
     spans: Sequence[Span]
     events: Sequence[Event]
     twice: int = 0
 
 
-def with_told_turns(trace_id: str, spans: Sequence[Span], events: Sequence[Event]) -> Told:
+def add_client_turns(trace_id: str, spans: Sequence[Span], events: Sequence[Event]) -> ClientTurns:
     """Return the spans of a trace with those that clients tell by events, and its other events."""
-    told = {(one.at, one.name + repr(one.attributes)): one for one in events if client_of(one.name)}
-    if not told:
-        return Told(spans, events)
+    own = {(one.at, one.name + repr(one.attributes)): one for one in events if client_of(one.name)}
+    if not own:
+        return ClientTurns(spans, events)
     by_id = {span.span_id: span for span in spans}
     details: list[Event] = []
     others: list[Event] = []
@@ -50,7 +50,7 @@ def with_told_turns(trace_id: str, spans: Sequence[Span], events: Sequence[Event
         if not client_of(event.name):
             is_detail = event.name == DETAILS and event.span_id not in by_id and client_of_scope(event.origin.scope)
             (details if is_detail else others).append(event)
-    turns = _turns(told[key] for key in sorted(told))
+    turns = _turns(own[key] for key in sorted(own))
     first_calls = _first_calls([*turns.values()], details)
     texts: dict[str, dict[str, Any]] = {}
     made: list[Span] = []
@@ -68,8 +68,8 @@ def with_told_turns(trace_id: str, spans: Sequence[Span], events: Sequence[Event
         )  # fmt: skip
     filled = [_with(span, texts[span.span_id]) if span.span_id in texts else span for span in spans]
     if not made:
-        return Told(filled, [*others, *details])
-    return Told([*filled, *made], others, len(details))
+        return ClientTurns(filled, [*others, *details])
+    return ClientTurns([*filled, *made], others, len(details))
 
 
 def _first_calls(turns: Sequence[Sequence[Event]], details: Iterable[Event]) -> dict[int, str]:
@@ -83,11 +83,11 @@ def _first_calls(turns: Sequence[Sequence[Event]], details: Iterable[Event]) -> 
     return found
 
 
-def _turns(told: Iterable[Event]) -> dict[tuple[Client, str], list[Event]]:
+def _turns(events: Iterable[Event]) -> dict[tuple[Client, str], list[Event]]:
     """The events of each turn; one that names none is of the turn that was asked last in its session."""
     found: dict[tuple[Client, str], list[Event]] = {}
     latest: dict[str, str] = {}
-    for event in told:
+    for event in events:
         client = client_of(event.name)
         if client is None:
             continue
@@ -122,8 +122,8 @@ def _attributes(client: Client, group: Sequence[Event]) -> dict[str, Any]:
         return [event.attributes for event in group if event.name == client.prefix + name]
 
     prompts = [said for one in named(client.asked[0]) if (said := _text(one.get(client.asked[1])))]
-    told = [one for one in named(client.answered[0]) if is_talk(one)]
-    answers = [said for one in told if (said := _text(one.get(client.answered[1])))]
+    talk = [one for one in named(client.answered[0]) if is_talk(one)]
+    answers = [said for one in talk if (said := _text(one.get(client.answered[1])))]
     spent = named(client.spent)
     tokens = [found for one in spent for name in client.tokens if (found := whole(one.get(name))) is not None]
     costs = [found for one in spent if client.cost and (found := number(one.get(client.cost))) is not None]
@@ -164,10 +164,10 @@ def _candidate_text(response: Mapping[str, Any]) -> str:
     )
 
 
-def _with(span: Span, told: Mapping[str, Any]) -> Span:
+def _with(span: Span, stated: Mapping[str, Any]) -> Span:
     """A span with the texts that events tell and it does not."""
     held = span.attributes
-    texts = {name: told[name] for name in ("user_prompt", "response.model_output") if name in told}
+    texts = {name: stated[name] for name in ("user_prompt", "response.model_output") if name in stated}
     return replace(span, attributes=held | {name: said for name, said in texts.items() if _is_hidden(held.get(name))})
 
 

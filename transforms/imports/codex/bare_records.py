@@ -26,7 +26,7 @@ class BareRecords:
         self._began: Any = None
         self._items = 0
 
-    def wrapped(self, record: Record) -> Record:
+    def wrap(self, record: Record) -> Record:
         """Return a record with `type` and `payload`; one that has them, or is of no known form, as it is."""
         if "payload" in record:
             return record
