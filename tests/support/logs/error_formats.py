@@ -64,6 +64,9 @@ FORMATS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
     "mocha": [
         ("  Shop\n    1) <thing>\n\n  <n> passing (<ms>ms)\n  1 failing\n\n  1) Shop\n       <thing>:\n     AssertionError: expected <n> to equal <m>\n      at Context.<anonymous> (test/shop.js:<n>:<m>)", _TESTS),
     ],
+    "mocha, one test": [
+        ("  <n>) Shop <thing>:\n     AssertionError: expected <n> to equal <m>\n      at Context.<anonymous> (test/shop.js:<n>:<m>)", _TESTS),
+    ],
     "rspec": [
         ("Failures:\n\n  1) Shop <thing>\n     Failure/Error: expect(total).to eq(<n>)\n\n       expected: <n>\n            got: <m>\n     # ./spec/shop_spec.rb:<n>:in `block'\n\nFinished in 0.<n> seconds\n<n> examples, 1 failure\n\nFailed examples:\n\nrspec ./spec/shop_spec.rb:<n> # Shop <thing>", _TESTS),
     ],

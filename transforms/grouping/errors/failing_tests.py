@@ -25,7 +25,8 @@ _NAME = r"(\S[^\n]*?)[ \t]*$"
 _AFTERMATH = r"(\S\s*\n)(?:[^\n:]*: )?error: (?:ld|linker command) (?:returned|failed)[^\n]*"
 # Without one of these no format below is there.
 _SPEAKS_OF_TESTS = (
-    r"(?m)not ok|FAIL|^ERROR|^_{3}|\[ERROR\]|---- |rspec |●|[✕✖×✗✘]|[0-9] fail|[0-9] examples?,|^Failures:"
+    r"(?m)\A\s*[0-9]+\) |not ok|FAIL|^ERROR|^_{3}|\[ERROR\]|---- |rspec |●|[✕✖×✗✘]|[0-9] fail|[0-9] examples?,"
+    r"|^Failures:"
 )
 # What this module writes: a template is its own template.
 _OURS = r"^(?:not ok|FAIL|FAILED) `[^`\n]+`$"
@@ -59,9 +60,13 @@ _FORMATS: tuple[tuple[str, str], ...] = (
     ),
     ("FAILED", r"(?m)^[ \t]*[✕✖×✗✘] (\S[^\n]*?)[ \t]*$"),
 )
-# Mocha and RSpec number the tests that failed and count them; a name may go on in further lines, up to a colon.
-_COUNTED = r"(?mi)^\s*[0-9]+ (?:failing|failures?\b)|[0-9]+ examples?, [0-9]+ failures?|^Failures:"
-_NUMBERED = r"(?m)^[ \t]+1\) (\S[^\n]*(?:\n[ \t]+\S[^\n]*){0,4}:)[ \t]*$"
+# Mocha and RSpec number the tests that failed and count them; a name may go on in further lines, up to a colon. A
+# message may be of one alone, with its number.
+_COUNTED = (
+    r"(?mi)^\s*[0-9]+ (?:failing|failures?\b)|[0-9]+ examples?, [0-9]+ failures?|^Failures:"
+    r"|\A\s*[0-9]+\) \S[^\n]*(?:\n[ \t]+\S[^\n]*){0,4}:[ \t]*\n[ \t]+\w*(?:Error|Exception|Failure)\b"
+)
+_NUMBERED = r"(?m)^[ \t]*[0-9]+\) (\S[^\n]*(?:\n[ \t]+\S[^\n]*){0,4}:)[ \t]*$"
 _NUMBERED_ALONE = r"(?m)^[ \t]+1\) (\S[^\n]*)$"
 
 
