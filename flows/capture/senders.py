@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from slowwave.flows.capture.posts import Sender
 from slowwave.flows.kernel.access.tokens import Tokens
+from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.land.readings import command_readings
 from slowwave.transforms.landing.mapping.rules import Reading
@@ -35,6 +36,11 @@ class Senders:
         if known is None or known[0] != stamp:
             readings = command_readings(self._settings, [], sender.mapping or None, as_is=False)
             mapping = readings.chosen
+            if mapping is not None and (mapping.explode or mapping.where):
+                message = (
+                    f"the mapping {sender.mapping} has explode or where: posted rows are taken one by one, as they are"
+                )
+                raise UserError(message)
             keeps = readings.keeps_unknown or (mapping is not None and mapping.keeps_unknown)
             known = self._readings[sender.mapping] = stamp, Reading(mapping, keeps)
         return known[1]

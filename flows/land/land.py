@@ -42,6 +42,7 @@ from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.landed_rows import FORMER_HASH, ROW_NUMBER, LandedRows, readable_rows
 from slowwave.transforms.landing.ledger_tables import Quarantine, QuarantineResolved, RunFiles
 from slowwave.transforms.landing.mapping.rules import Reading
+from slowwave.transforms.landing.mapping.shape import LEFT_OUT
 from slowwave.transforms.landing.mapping.unknown_fields import UnknownFields
 from slowwave.transforms.landing.tables import LANDED, Memories
 
@@ -197,6 +198,7 @@ class Landing:
     def _count(self, reasons: Counter[str]) -> None:
         self.report.count_reasons(reasons)
         self.report.erased += reasons[ERASED]
+        self.report.left_out += sum(count for reason, count in reasons.items() if reason.startswith(LEFT_OUT))
 
     def _land_small(self) -> None:
         """Land the small files that wait; those with refused rows, or all where we fail on them, one by one."""

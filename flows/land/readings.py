@@ -26,7 +26,7 @@ from slowwave.transforms.landing.mapping.rules import (
     MappingError,
     Reading,
     declared_mapping,
-    rules_of_options,
+    mapping_of_options,
 )
 
 SUFFIX = ".toml"
@@ -116,7 +116,7 @@ def command_readings(settings: Settings, options: Sequence[str], name: str | Non
         message = "--map and --mapping cannot be given together: add the field to the mapping"
         raise WrongUsageError(message)
     try:
-        chosen = FieldMapping(rules_of_options(options)) if options else None
+        chosen = mapping_of_options(options) if options else None
     except MappingError as error:
         message = f"--map: {error}"
         raise WrongUsageError(message) from error

@@ -50,8 +50,8 @@ class LandingReport:
     `unreadable`: why files were left where they are. `passed_over`: what in the inbox is none that can be landed.
     `unknown`: fields of the rows that were read, after mapping, that the contract does not know. `already`: files whose
     bytes had landed before. `shown`: of a rehearsal with a mapping, the first rows before and after it. `erased`: how
-    many of the quarantined rows are of what was erased. `readings`: what was taken in one of several ways, as (unit,
-    text), and of how many.
+    many of the quarantined rows are of what was erased, `left_out`: a mapping left out. `readings`: what was taken in
+    one of several ways, as (unit, text), and of how many.
     """
 
     files: list[FileCounts] = field(default_factory=list)
@@ -63,6 +63,7 @@ class LandingReport:
     already: list[str] = field(default_factory=list)
     shown: list[ShownRow] = field(default_factory=list)
     erased: int = 0
+    left_out: int = 0
     readings: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def total(self, name: str) -> int:
@@ -78,7 +79,8 @@ class LandingReport:
     def alarms(self, max_refused: float, *, is_rehearsal: bool = False) -> list[str]:
         """Why a landing that went well is still a failure: a file refused whole, or too large a share of the rows.
 
-        That what was erased is refused is as it should be: such rows are no part of the share.
+        That what was erased or what a mapping leaves out is refused is as it should be: such rows are no part of the
+        share.
         """
         found = []
         whole = [file.source for file in self.files if file.is_refused_whole]
@@ -86,7 +88,8 @@ class LandingReport:
             count = counted(len(whole), "file was", "files were")
             kept = "" if is_rehearsal else "; the bytes are kept in the lake"
             found.append(f"{count} refused whole, such as {whole[0]}{kept}")
-        delivered, refused = self.total("delivered") - self.erased, self.total("quarantined") - self.erased
+        meant = self.erased + self.left_out
+        delivered, refused = self.total("delivered") - meant, self.total("quarantined") - meant
         if delivered and refused / delivered > max_refused:
             share = f"of {counted(delivered, 'row')} {counted(refused, 'was', 'were')} refused"
             found.append(f"{share}, more than a share of {max_refused:g} (--max-refused)")

@@ -30,6 +30,7 @@ from slowwave.transforms.landing.mapping.expiry import EXPIRES_AT, SYNONYMS, sta
 from slowwave.transforms.landing.mapping.mapped_rows import PROVENANCE, mapped_rows
 from slowwave.transforms.landing.mapping.named_otherwise import named_otherwise
 from slowwave.transforms.landing.mapping.rules import AS_DELIVERED, Reading
+from slowwave.transforms.landing.mapping.shape import refusal
 from slowwave.transforms.landing.mapping.unknown_fields import Part
 from slowwave.transforms.landing.schema_changes import EXTRA_BEFORE, from_extra
 from slowwave.transforms.landing.tables import LANDED, Interactions, Memories, Outcomes
@@ -100,6 +101,7 @@ def landed_rows(rows: DeliveredRows, kind: LandedTable | None = None, reading: R
     `outcome_id`. An interaction with `success` makes an outcome too. Rows are first mapped as `reading` says; one that
     then has a field under another name, and lacks it, is quarantined unless unknown fields are kept on purpose.
     """
+    delivered_count = len(rows)
     if reading.mapping is not None:
         rows = mapped_rows(rows, reading.mapping)
     findings = _Findings()
@@ -133,13 +135,13 @@ def landed_rows(rows: DeliveredRows, kind: LandedTable | None = None, reading: R
     quarantine = _quarantine(rows, findings)
     good = {table: _hashed_good_rows(table, parts[table.name], quarantine) for table in LANDED}
     understood = tuple(_parts(rows, positions, _own_names(reading)))
-    return LandedRows(len(rows), good[Interactions], good[Outcomes], good[Memories], quarantine, understood)
+    return LandedRows(delivered_count, good[Interactions], good[Outcomes], good[Memories], quarantine, understood)
 
 
 def readable_rows(rows: DeliveredRows, kind: LandedTable | None = None, reading: Reading = AS_DELIVERED) -> LandedRows:
-    """`landed_rows`, where a row that cannot even be read, or that an import refused, is quarantined."""
+    """`landed_rows`, where a row is quarantined that cannot even be read, or that an import or the mapping refuses."""
     unreadable = rows.unreadable()
-    faults = unreadable | (refused_by_import(rows) if reading.is_import else {})
+    faults = unreadable | (refused_by_import(rows) if reading.is_import else {}) | _unmapped(rows, unreadable, reading)
     if not faults:
         return landed_rows(rows, kind, reading)
     good = landed_rows(rows.take([i for i in range(len(rows)) if i not in faults]), kind, reading)
@@ -152,6 +154,18 @@ def readable_rows(rows: DeliveredRows, kind: LandedTable | None = None, reading:
         orient="row",
     )
     return replace(good, delivered=len(rows), quarantine=pl.concat([good.quarantine, refused]))
+
+
+def _unmapped(rows: DeliveredRows, unreadable: dict[int, str], reading: Reading) -> dict[int, str]:
+    """Return why the mapping makes no row of a delivered one, by position."""
+    mapping = reading.mapping
+    if mapping is None or not (mapping.where or mapping.explode):
+        return {}
+    readable = [i for i in range(len(rows)) if i not in unreadable]
+    if not readable:
+        return {}
+    reasons = [refusal(record, mapping) for record in rows.take(readable).as_records()]
+    return {i: reason for i, reason in zip(readable, reasons, strict=True) if reason}
 
 
 def _positions_by_kind(rows: DeliveredRows, kind: LandedTable | None, findings: _Findings) -> dict[str, list[int]]:
@@ -191,7 +205,8 @@ def _own_names(reading: Reading) -> frozenset[str]:
     """Names that are known because a mapping reads them, of which a part may stay, or writes them."""
     if reading.mapping is None:
         return frozenset()
-    return frozenset(rule.parts[0] for rule in reading.mapping.rules if rule.path) | {PROVENANCE}
+    exploded = {".".join(reading.mapping.explode)} if reading.mapping.explode else set()
+    return frozenset(rule.parts[0] for rule in reading.mapping.rules if rule.path) | {PROVENANCE} | exploded
 
 
 def _parts(rows: DeliveredRows, positions: dict[str, list[int]], own: frozenset[str]) -> Iterator[Part]:
@@ -363,7 +378,7 @@ def _quarantine(rows: DeliveredRows, findings: _Findings) -> pl.DataFrame:
             "is_whole": [rows.is_whole(i) for i, _ in found],
         },
         schema=QUARANTINE_SCHEMA,
-    )
+    ).unique(ROW_NUMBER, keep="first", maintain_order=True)  # of a row that was exploded, the first that is wrong
 
 
 def _hashed_good_rows(table: type[Landed], parts: list[pl.DataFrame], quarantine: pl.DataFrame) -> pl.DataFrame:

@@ -43,6 +43,9 @@ def mapping_lines(report: LandingReport, mapping: FieldMapping | None) -> Lines:
     said = []
     if report.unknown.mapped:
         said += [_sentence(use) for use in mapping_uses(report, mapping)]
+    if report.left_out:
+        rows = counted(report.left_out, "row was", "rows were")
+        said.append(f"where: {rows} left out, and can be landed from the quarantine by another mapping")
     if report.already:
         files = counted(len(report.already), "file has", "files have")
         said.append(f"{files} landed before, such as {quoted(report.already[0])}: the mapping was not applied to them")

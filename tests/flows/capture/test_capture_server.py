@@ -138,6 +138,10 @@ def test_a_token_may_name_a_mapping(tmp_path: Path):
     token = add_token(home.settings, "app", "capture", "shop", "app")
     with receiving(home.folder) as receiver:
         assert receiver.post("/interactions", {"in": {"text": "Push"}, "out": "Pushed."}, token=token)[0] == 200
+        shaped = 'version = 4\nexplode = "in"\n[fields]\nprompt = "in.text"\n'
+        for text in ("version = ", shaped):
+            (home.settings.mappings / "app.toml").write_text(text)
+            assert receiver.post("/interactions", {"in": [{"text": "Push"}]}, token=token)[0] == 503
         (home.settings.mappings / "app.toml").write_text("version = ")
         assert receiver.post("/interactions", {"in": {"text": "Push"}}, token=token)[0] == 503
         assert receiver.stop() in {0, 130}

@@ -223,6 +223,35 @@ def test_a_mapping_is_suggested_written_and_used(home):
     assert [row["interaction_id"] for row in landed(home)] == ["a0", "a1", "a2", "a3"]
 
 
+def test_conversations_are_taken_apart_and_every_row_is_accounted_for(home):
+    talk = [
+        {"role": role, "content": f"{role} {turn} says something."} for turn in (1, 2) for role in ("user", "assistant")
+    ]
+    rows = [
+        {"id": f"c{n}", "ts": 1772900000 + n, "messages": talk, "level": "tool" if n else "trial"} for n in range(4)
+    ]
+    path = log(home, rows)
+    shape = (
+        "--map",
+        "explode=messages",
+        "--map",
+        "prompt=messages.last(user)",
+        "--map",
+        "response=messages.last(assistant)",
+    )
+    named = (*shape, "--map", "created_at=ts", "--map", "interaction_id=id")
+    done = home.ask("land", path, *named, "--map", "where=level==trial")
+    assert done.returncode == 0  # three of four are left out on purpose
+    assert "3 rows were left out" in done.stdout
+    assert [row["interaction_id"] for row in landed(home)] == ["c0#1", "c0#2"]
+    again = log(home, [rows[0], {**rows[1], "messages": []}], "again.jsonl")
+    assert totals(home.ask("land", again, *named, "--format", "json")) == {
+        "files": 1, "delivered": 2, "accepted": 0, "duplicate": 1, "quarantined": 1,
+    }  # fmt: skip
+    assert home.ask("land", "--retry-quarantine", *named).returncode == 0
+    assert len(landed(home)) == 8
+
+
 def test_nothing_is_suggested_for_rows_of_our_own(home):
     rows = [{"interaction_id": "a", "prompt": "Why?", "created_at": "2026-03-01", "zz": 1}]
     done = home.ask("mapping", "suggest", log(home, rows))

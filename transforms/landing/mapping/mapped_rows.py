@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from slowwave.transforms.landing.coerce import json_text
@@ -12,6 +12,7 @@ from slowwave.transforms.landing.mapping.contract import FIELDS
 from slowwave.transforms.landing.mapping.conversions import converted
 from slowwave.transforms.landing.mapping.paths import value_at, without
 from slowwave.transforms.landing.mapping.rules import FieldMapping, Rule
+from slowwave.transforms.landing.mapping.shape import exploded, told_apart
 
 PROVENANCE = "provenance"
 
@@ -40,24 +41,26 @@ class MappedRecord:
 class MappedRows(RecordRows):
     """Rows with the contract's names, of delivered ones that are still shown as they came."""
 
-    def __init__(self, delivered: DeliveredRows, mapped: Sequence[MappedRecord]) -> None:
-        super().__init__([one.record for one in mapped], delivered.row_numbers, [])
+    def __init__(self, delivered: DeliveredRows, mapped: Sequence[MappedRecord], origins: Sequence[int]) -> None:
+        """`origins`: the position of the delivered row that each is made of."""
+        super().__init__([one.record for one in mapped], [delivered.row_numbers[at] for at in origins], [])
         self.mapped = mapped
         self._delivered = delivered
+        self._origins = origins
 
     def take(self, positions: Sequence[int]) -> MappedRows:
         """As in DeliveredRows."""
         if len(positions) == len(self):
             return self
-        return MappedRows(self._delivered.take(positions), [self.mapped[i] for i in positions])
+        return MappedRows(self._delivered, [self.mapped[i] for i in positions], [self._origins[i] for i in positions])
 
     def raw(self, position: int) -> str:
         """As in DeliveredRows."""
-        return self._delivered.raw(position)
+        return self._delivered.raw(self._origins[position])
 
     def is_whole(self, position: int) -> bool:
         """As in DeliveredRows."""
-        return self._delivered.is_whole(position)
+        return self._delivered.is_whole(self._origins[position])
 
     def extra(self, known: set[str]) -> list[str | None]:
         """As in DeliveredRows; what a mapping replaced stands there under its own name."""
@@ -72,8 +75,16 @@ class MappedRows(RecordRows):
 
 
 def mapped_rows(rows: DeliveredRows, mapping: FieldMapping) -> MappedRows:
-    """`rows`, all of which can be read, under the contract's names."""
-    return MappedRows(rows, [mapped_record(record, mapping) for record in rows.as_records()])
+    """`rows`, all of which can be read, under the contract's names; of one that is exploded as many as it makes."""
+    mapped: list[MappedRecord] = []
+    origins: list[int] = []
+    for at, record in enumerate(rows.as_records()):
+        parts = exploded(record, mapping)
+        for number, part in enumerate(parts, 1):
+            made = mapped_record(part, mapping)
+            mapped.append(replace(made, record=told_apart(made.record, mapping, number, len(parts))))
+            origins.append(at)
+    return MappedRows(rows, mapped, origins)
 
 
 def mapped_record(record: dict[str, Any], mapping: FieldMapping) -> MappedRecord:

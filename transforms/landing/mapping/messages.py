@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, Literal
 
 Role = Literal["user", "assistant"]
@@ -30,6 +31,8 @@ _SPEAKERS: dict[str, Role] = {
     "gpt": "assistant",
     "model": "assistant",
 }
+# Types of parts that carry text which nobody says to anybody.
+_UNSAID = frozenset({"tool_result", "tool_use", "tool_call", "function_call_output", "thinking", "reasoning"})
 _SPEAKING = re.compile(r"^\s*(?:user|human|assistant|ai|system|bot|tool)\s*:", re.IGNORECASE | re.MULTILINE)
 OTHERS = frozenset({"system", "developer", "tool", "function", "observation"})
 ROLES = frozenset(_SPEAKERS) | OTHERS
@@ -56,9 +59,28 @@ def last_of(messages: list[Any], role: str) -> str | None:
         speaker = _speaker(message) if isinstance(message, Mapping) else None
         if speaker == wanted and (text := text_of(_content(message))):
             return text
-        if wanted == "assistant" and speaker == "user":
+        if wanted == "assistant" and speaker == "user" and _says(message, "user"):
             return None
     return None
+
+
+def turns_of(items: list[Any]) -> list[list[Any]]:
+    """Return the turns of a list of messages: what a user says, and all that follows until a user speaks again.
+
+    No turn where no user says anything, or where the items are no messages. A result of a tool is nothing that is said,
+    whoever sends it.
+    """
+    starts = [at for at, item in enumerate(items) if isinstance(item, Mapping) and _says(item, "user")]
+    return [items[start:end] for start, end in pairwise([*starts, len(items)])]
+
+
+def has_messages(items: list[Any]) -> bool:
+    """Whether any item is a message whose speaker is known."""
+    return any(isinstance(item, Mapping) and _speaker(item) is not None for item in items)
+
+
+def _says(message: Mapping[str, Any], role: Role) -> bool:
+    return _speaker(message) == role and bool(text_of(_content(message)))
 
 
 def text_of(content: object) -> str:
@@ -66,6 +88,8 @@ def text_of(content: object) -> str:
     if isinstance(content, str):
         return content.strip()
     if isinstance(content, Mapping):
+        if content.get("type") in _UNSAID:
+            return ""
         return text_of(next((content[name] for name in _CONTENTS if content.get(name)), None))
     parts = content if isinstance(content, list) else []
     return "\n".join(text for part in parts if (text := text_of(part)))

@@ -17,6 +17,7 @@ from slowwave.transforms.landing.mapping.synonyms import LIKELY_NAMES, SURE_NAME
 from slowwave.transforms.landing.mapping.unknown_fields import UnknownField, UnknownFields
 
 _PLAIN = {plain(name): name for name in reversed(MAPPABLE)}
+_OF_MEMORIES_ALONE = FIELDS_OF["memories"] - FIELDS_OF["interactions"] - FIELDS_OF["outcomes"]
 _NAME_CHARACTERS = 100
 _ALIKE = 0.8
 _EARLIEST_EPOCH = 946_684_800  # the year 2000: below, a number is more likely one
@@ -56,6 +57,8 @@ def likenesses(unknown: UnknownFields) -> dict[str, Likeness]:
             if name:
                 found[one.name] = Likeness(name, path)
                 taken.add(name)
+    if "prompt" in taken | unknown.present and "memory_id" not in taken | unknown.present:
+        return {name: like for name, like in found.items() if like.field not in _OF_MEMORIES_ALONE}
     return found
 
 

@@ -11,7 +11,7 @@ from slowwave.transforms.landing.mapping.contract import MAPPABLE
 
 MOST_PARTS = 32
 _MOST_VERSION = 2**31
-_KEYS = ("version", "match", "fill", "unknown", "fields")
+_KEYS = ("version", "match", "fill", "unknown", "explode", "where", "fields")
 
 
 class MappingError(ValueError):
@@ -33,11 +33,26 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Condition:
+    """What stands at `path` is one of `values` (or none of them); '' is what a row has that lacks it."""
+
+    path: str
+    values: tuple[Any, ...]
+    is_negated: bool = False
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of the path, from the outermost on."""
+        return tuple(self.path.split("."))
+
+
+@dataclass(frozen=True)
 class FieldMapping:
     """Rules, each of another field; of a declared mapping also its name, version, and the files it is for.
 
     `keeps_unknown`: rows that lack a field and have it under another name are landed as they are. `fills`: a field that
-    a row has already stays as it is.
+    a row has already stays as it is. `explode`: the path of a list of which each element, or turn, is a row of its own.
+    `where`: what a delivered row must meet; others are left out.
     """
 
     rules: tuple[Rule, ...]
@@ -46,6 +61,8 @@ class FieldMapping:
     match: str = ""
     keeps_unknown: bool = False
     fills: bool = False
+    explode: tuple[str, ...] = ()
+    where: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,8 +79,11 @@ class Reading:
     @property
     def names(self) -> frozenset[str]:
         """The names of fields that rows may have for the mapping's sake."""
-        rules = self.mapping.rules if self.mapping else ()
-        return frozenset({rule.path for rule in rules if rule.path} | {r.parts[0] for r in rules if r.path})
+        if self.mapping is None:
+            return frozenset()
+        paths = [rule.parts for rule in self.mapping.rules] + [one.parts for one in self.mapping.where]
+        stated = [path for path in (*paths, self.mapping.explode) if path]
+        return frozenset({".".join(path) for path in stated} | {path[0] for path in stated})
 
 
 AS_DELIVERED = Reading()
@@ -78,6 +98,39 @@ def rules_of_options(options: Iterable[str]) -> tuple[Rule, ...]:
     Raises MappingError for an unknown or repeated field, and for a text that names nothing.
     """
     return _distinct([_rule_of_option(option) for option in options])
+
+
+def mapping_of_options(options: Iterable[str]) -> FieldMapping:
+    """The mapping that texts state: `FIELD=NAME`, `explode=PATH`, and `where=PATH==TEXT` or `where=PATH!=TEXT`.
+
+    Raises MappingError as `rules_of_options`, and for a list or a condition that cannot be understood.
+    """
+    fields: list[str] = []
+    explode: tuple[str, ...] = ()
+    where: list[Condition] = []
+    for option in options:
+        name, _, stated = option.partition("=")
+        if name == "explode":
+            if explode:
+                message = "explode is stated twice: one list makes the rows"
+                raise MappingError(message)
+            explode = _path("explode", stated)
+        elif name == "where":
+            where.append(_condition_of_option(stated))
+        else:
+            fields.append(option)
+    return FieldMapping(rules_of_options(fields), explode=explode, where=tuple(where))
+
+
+def _condition_of_option(stated: str) -> Condition:
+    for sign, is_negated in (("!=", True), ("==", False)):
+        path, found, text = stated.partition(sign)
+        if found and path:
+            return Condition(".".join(_path("where", path)), (text,), is_negated)
+    message = (
+        f"where={stated!r} is no condition: write where=PATH==TEXT or where=PATH!=TEXT, such as where=status==done"
+    )
+    raise MappingError(message)
 
 
 def _rule_of_option(option: str) -> Rule:
@@ -117,7 +170,41 @@ def declared_mapping(name: str, stated: Mapping[str, Any]) -> FieldMapping:
         message = 'fields must be a table such as [fields] with response = "completion"'
         raise MappingError(message)
     rules = _distinct([_rule(field, value) for field, value in fields.items()])
-    return FieldMapping(rules, name, version, match, keeps_unknown=stated.get("unknown") == "keep", fills=fills)
+    return FieldMapping(
+        rules,
+        name,
+        version,
+        match,
+        keeps_unknown=stated.get("unknown") == "keep",
+        fills=fills,
+        explode=_path("explode", stated["explode"]) if "explode" in stated else (),
+        where=_conditions(stated.get("where", {})),
+    )
+
+
+def _path(name: str, stated: object) -> tuple[str, ...]:
+    parts = tuple(stated.split(".")) if isinstance(stated, str) else ()
+    if not all(parts) or not 0 < len(parts) <= MOST_PARTS:
+        message = f'{name} must name a field by a path of {MOST_PARTS} names at most, such as "messages"'
+        raise MappingError(message)
+    return parts
+
+
+def _conditions(stated: object) -> tuple[Condition, ...]:
+    if not isinstance(stated, dict):
+        message = 'where must be a table such as [where] with status = "done"'
+        raise MappingError(message)
+    return tuple(_condition(path, wanted) for path, wanted in stated.items())
+
+
+def _condition(path: str, wanted: object) -> Condition:
+    is_negated = isinstance(wanted, dict) and set(wanted) == {"not"}
+    values = wanted["not"] if isinstance(wanted, dict) and is_negated else wanted
+    listed = values if isinstance(values, list) else [values]
+    if not listed or not all(isinstance(value, (str, int, float)) for value in listed):
+        message = f'where {path} must be a text, number or boolean, a list of these, or {{ not = "TEXT" }}'
+        raise MappingError(message)
+    return Condition(".".join(_path("where", path)), tuple(listed), is_negated)
 
 
 def _rule(field: str, stated: object) -> Rule:

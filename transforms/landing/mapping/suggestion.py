@@ -33,7 +33,12 @@ def suggested_mapping(unknown: UnknownFields, alike: dict[str, Likeness], match:
         lines.append(f"match = {_quoted(match)}  # files of the inbox, every night")
     else:
         lines.append('# match = "app-*.jsonl"  # files of the inbox, every night')
-    lines += ['# unknown = "keep"  # lands rows that still lack a field as they are', "", "[fields]"]
+    lines.append('# unknown = "keep"  # lands rows that still lack a field as they are')
+    lines += [
+        f"# explode = {_quoted(name)}  # a row per question: without it, the last question of each list lands"
+        for name in unknown.with_turns[:1]
+    ]
+    lines += ["", "[fields]"]
     for one in unknown.fields:
         like = alike.get(one.name)
         if like is not None:

@@ -11,7 +11,7 @@ from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.delivered_rows import DeliveredRows, FrameRows, has_value, is_value
 from slowwave.transforms.landing.mapping.contract import FIELDS
 from slowwave.transforms.landing.mapping.mapped_rows import MappedRows
-from slowwave.transforms.landing.mapping.messages import is_conversation, last_of
+from slowwave.transforms.landing.mapping.messages import is_conversation, last_of, turns_of
 from slowwave.transforms.landing.mapping.paths import said_by
 
 _SAMPLES = 5
@@ -70,6 +70,19 @@ class UnknownFields:
     def fields(self) -> list[UnknownField]:
         """The unknown fields in the order in which they came, lists of messages in parts."""
         return [part for one in self.by_name.values() for part in one.in_parts]
+
+    @property
+    def with_turns(self) -> list[str]:
+        """The names of the lists of messages in which a user speaks more than once."""
+        return [
+            one.name
+            for one in self.by_name.values()
+            if any(
+                len(turns_of(held)) > 1
+                for held in (said_by(sample) if isinstance(sample, str) else sample for sample in one.samples)
+                if isinstance(held, list)
+            )
+        ]
 
     def add(self, parts: Iterable[Part], but: frozenset[int] = frozenset()) -> None:
         """Count these rows too; those with a number in `but` apart."""
