@@ -45,7 +45,7 @@ class UnknownField:
             return [self]
         parts = []
         for role, meant in (("user", "prompt"), ("assistant", "response")):
-            texts = [text for one in held if (text := last_of(one, role)) is not None]
+            texts = [text for one in held for turn in turns_of(one)[::-1] if (text := last_of(turn, role)) is not None]
             if texts:
                 parts.append(UnknownField(f"{self.name}.last({role})", self.rows, texts, self.kinds, meant))
         return parts

@@ -235,3 +235,12 @@ def test_a_list_with_several_questions_is_proposed_to_be_exploded_and_settings_a
     one = UnknownFields()
     one.add(landed({**ROW, "messages": TALK[:5]}, options=("user_id==u",)).parts)
     assert "explode" not in suggested_mapping(one, likenesses(one), "")
+
+
+def test_a_response_is_proposed_where_only_earlier_questions_were_answered():
+    unknown = UnknownFields()
+    talk = [*TALK, {"role": "user", "content": "Thank you, good bye."}]
+    unknown.add(landed({**ROW, "messages": talk}, options=("user_id==u",)).parts)
+    text = suggested_mapping(unknown, likenesses(unknown), "")
+    assert 'prompt = "messages.last(user)"  # "Thank you, good bye."' in text
+    assert 'response = "messages.last(assistant)"  # "db.example."' in text
