@@ -60,6 +60,11 @@ class Cursors:
         entry = self._entries.get(unit_key(unit))
         return self.is_as_it_was(unit) and entry is not None and entry.reading == self._as_read(is_idle, copies)
 
+    @property
+    def is_of_earlier_version(self) -> bool:
+        """Whether an earlier version of the adapter read some unit last."""
+        return any(entry.reading.get("v") != self._reading.get("v") for entry in self._entries.values())
+
     def regained(self) -> dict[str, int]:
         """Turns, by what they were called first, that had been delivered as another session's, and how often."""
         found: dict[str, int] = {}

@@ -11,7 +11,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from slowwave.flows.imports.folders import files_below
 from slowwave.flows.imports.json_records import json_lines
 from slowwave.flows.imports.kept_parts import KeptParts
 from slowwave.flows.imports.together import Deal, together
@@ -22,6 +21,7 @@ from slowwave.flows.imports.units import (
     Unit,
     UnreadableUnitError,
     file_status,
+    files_below,
     shown_name,
 )
 from slowwave.flows.kernel.settings import LONGEST_ROW

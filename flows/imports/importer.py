@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 from slowwave.flows.imports.cursors import FOLDER, Cursors
+from slowwave.flows.imports.earlier_readings import earlier_readings
 from slowwave.flows.imports.importing import Import, ImportOptions
 from slowwave.flows.imports.kept_parts import kept_parts
 from slowwave.flows.imports.sources import SOURCES, Source, found_under, is_store
@@ -64,7 +66,8 @@ def importer(
         kept = {"is_kept": is_kept, "accepts_vanished": accepts_vanished}
         seen = SeenFile(lake, settings.inbox, adapter.name, adapter.version, **kept)
     cursors = Cursors(lake.root, source.name, options.as_state(adapter)) if is_kept else None
-    return Import(adapter, rehearsed_in or settings.inbox, options, cursors, progress, seen)
+    earlier = partial(earlier_readings, lake, adapter)
+    return Import(adapter, rehearsed_in or settings.inbox, options, cursors, progress, seen, earlier)
 
 
 def project_map(path: str | None) -> Mapping[str, str]:

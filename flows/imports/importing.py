@@ -65,7 +65,8 @@ class ImportReport:
 class Import:
     """The import of some paths by one adapter into `folder`; with `cursors`, units that have not changed are passed.
 
-    `seen`: what was seen of stores, for an adapter that reads them beside it.
+    `seen`: what was seen of stores, for an adapter that reads them beside it. `earlier` finds the rows that earlier
+    versions of the adapter made, where `cursors` tell that there are some.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Import:
         cursors: Cursors | None = None,
         progress: Callable[[int, int], None] | None = None,
         seen: SeenFile | None = None,
+        earlier: Callable[[], Mapping[str, datetime]] = dict,
     ) -> None:
         self.adapter = adapter
         self.folder = folder
@@ -83,6 +85,7 @@ class Import:
         self.cursors = cursors
         self.report = ImportReport()
         self._seen = seen
+        self._earlier = earlier() if cursors is not None and cursors.is_of_earlier_version else {}
         self._deliveries: set[Path] = set()
         self._progress = progress or (lambda *_: None)
 
@@ -112,6 +115,7 @@ class Import:
             self.options.since,
             frozenset(_interaction(outline, turn) for turn in copies),
             {_interaction(outline, turn): times for turn, times in regained.items()},
+            self._earlier,
         )
         is_all = self._is_imported(unit, wanted, is_idle=is_idle)
         if is_all and self.cursors is not None:

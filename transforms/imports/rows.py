@@ -123,12 +123,13 @@ class Wanted:
     """Which rows are delivered: not those of before `since` (UTC), nor of interactions that are `copies`.
 
     `regained`: interactions that were delivered as copies before it was known whose they are, and how often; what is
-    delivered now wins over those.
+    delivered now wins over those. `earlier`: by id when rows were recorded that earlier versions of the adapter made.
     """
 
     since: datetime | None = None
     copies: frozenset[str] = frozenset()
     regained: Mapping[str, int] = field(default_factory=dict)
+    earlier: Mapping[str, datetime] = field(default_factory=dict)
 
 
 ALL = Wanted()
@@ -140,8 +141,10 @@ def delivery_lines(
     """The lines of a unit's delivery, in order; counted in `tally`, with what is left out.
 
     A row gets its `provenance`, and the adapter's version as microseconds of `recorded_at`: of two versions of one
-    row the later adapter's wins. A refused record is shown behind `name`, what its unit is called, and its line.
+    row the later adapter's wins. Where it reads that a row ended sooner, the row is recorded just behind the earlier
+    one. A refused record is shown behind `name`, what its unit is called, and its line.
     """
+    behind: Counter[str] = Counter()
     for one in made:
         if isinstance(one, LeftOut):
             tally.leave_out(one)
@@ -159,11 +162,21 @@ def delivery_lines(
             tally.leave_out(LeftOut(BEFORE_SINCE, is_settled=True))
         else:
             microseconds = adapter.version + wanted.regained.get(one.fields.get("interaction_id", ""), 0)
-            yield _row_line(one, adapter, microseconds, tally)
+            fields = _stamped(one, adapter, microseconds)
+            yield _row_line(one, _behind_earlier(fields, wanted.earlier, behind), tally)
 
 
-def _row_line(row: Row, adapter: Adapter, microseconds: int, tally: Tally) -> Line:
-    fields = _stamped(row, adapter, microseconds)
+def _behind_earlier(fields: dict[str, Any], earlier: Mapping[str, datetime], behind: Counter[str]) -> dict[str, Any]:
+    """A row that wins over what an earlier version of the adapter made of it; several versions stay in their order."""
+    key = fields.get("interaction_id" if kind_of(fields) == "interaction" else "outcome_id", "")
+    known, moment = earlier.get(key), moment_of(fields.get("recorded_at"))
+    if known is None or moment is None or (moment > known and not behind[key]):
+        return fields
+    behind[key] += 1
+    return fields | {"recorded_at": _utc_text(later(max(known, moment), behind[key]))}
+
+
+def _row_line(row: Row, fields: dict[str, Any], tally: Tally) -> Line:
     try:
         fields = cleaned(fields, tally.secrets)
         text = _json(fields)

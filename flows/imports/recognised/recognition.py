@@ -10,14 +10,19 @@ from itertools import islice
 from pathlib import Path
 
 from slowwave.flows.imports.files import FileSource
-from slowwave.flows.imports.folders import files_below
 from slowwave.flows.imports.json_records import json_objects
 from slowwave.flows.imports.recognised.other_formats import other_records, other_tables, other_text
 from slowwave.flows.imports.sources import SOURCES, Source
 from slowwave.flows.imports.stores.claude_files import ClaudeFiles
 from slowwave.flows.imports.stores.sqlite_copy import is_sqlite, sqlite_schema
 from slowwave.flows.imports.table_records import table_rows
-from slowwave.flows.imports.units import NotImported, UnreadableUnitError, file_status, shown_name
+from slowwave.flows.imports.units import (
+    NotImported,
+    UnreadableUnitError,
+    file_status,
+    files_below,
+    shown_name,
+)
 from slowwave.transforms.imports.made import Located, Record
 
 # Of a folder as many files are looked at, spread over it.

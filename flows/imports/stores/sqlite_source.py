@@ -8,7 +8,6 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
-from slowwave.flows.imports.folders import files_below
 from slowwave.flows.imports.kept_parts import KeptParts
 from slowwave.flows.imports.stores.sqlite_copy import (
     columns_by_table,
@@ -26,6 +25,7 @@ from slowwave.flows.imports.units import (
     Unit,
     UnreadableUnitError,
     file_status,
+    files_below,
     shown_name,
 )
 from slowwave.flows.kernel.settings import LONGEST_ROW

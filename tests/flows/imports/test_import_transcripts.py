@@ -6,6 +6,7 @@ import gzip
 import json
 import shutil
 from collections.abc import Sequence
+from datetime import timedelta
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from pi_entries import PiSession
 
 from slowwave.flows.imports.json_records import repaired_records
 from slowwave.flows.kernel.settings import Settings
+from slowwave.transforms.imports.claude_code.adapter import ClaudeCode
 from slowwave.transforms.landing.tables import Interactions, Outcomes
 
 # Put together here, so that no file holds what looks like a key.
@@ -333,3 +335,22 @@ def test_of_a_record_that_is_cut_off_nothing_is_read(cut):
     session.say({"type": "text", "text": "a"}, {"type": "tool_use", "id": "c", "input": {"a": {"b": 1}}})
     line = json.dumps(session.records[-1]).encode()
     assert repaired_records(line[:-cut]).records == []
+
+
+def test_what_a_later_version_reads_wins_also_where_a_turn_ends_sooner(tmp_path, capsys, monkeypatch):
+    session = Session()
+    session.user("Add the endpoint.")
+    session.say("Done.")
+    session.say("And this is of another turn.", stop="end_turn")
+    path = tmp_path / "s-1.jsonl"
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in session.records))
+    imported(tmp_path / "home", "claude-code", aged(path), capsys=capsys)
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in session.records[:-1]))
+    monkeypatch.setattr(ClaudeCode, "version", ClaudeCode.version + 1)
+    for accepted in (1, 0):
+        found = imported(tmp_path / "home", "claude-code", aged(path), capsys=capsys)
+        assert found["landing"]["totals"]["accepted"] == accepted
+    before, after = landed(tmp_path / "home", Interactions)
+    assert before["response"].endswith("another turn.")
+    assert after["response"] == "Done."
+    assert after["recorded_at"] - before["recorded_at"] == timedelta(microseconds=1)
