@@ -24,12 +24,16 @@ _MOST_UNITS = 200_000
 
 @dataclass
 class _Entry:
-    """What is known of a unit: `regained` are turns of it that had been delivered as another's, and how often."""
+    """What is known of a unit: `regained` are turns of it that had been delivered as another's, and how often.
+
+    `has_earlier`: an earlier version of the adapter read it too.
+    """
 
     state: dict[str, Any]
     reading: dict[str, Any]
     regained: dict[str, int] = field(default_factory=dict)
     outline: dict[str, Any] | None = None
+    has_earlier: bool = False
 
 
 class Cursors:
@@ -43,7 +47,8 @@ class Cursors:
             stated = json.loads(storage_of(self._path).read(self._path))
             self._entries = {name: _Entry(**entry) for name, entry in stated.items()}
         except (OSError, ValueError, TypeError, AttributeError):  # as if nothing were known
-            return
+            self._entries = {}
+        self._is_new = not self._entries
 
     @property
     def folder(self) -> Path:
@@ -60,10 +65,12 @@ class Cursors:
         entry = self._entries.get(unit_key(unit))
         return self.is_as_it_was(unit) and entry is not None and entry.reading == self._as_read(is_idle, copies)
 
-    @property
-    def is_of_earlier_version(self) -> bool:
-        """Whether an earlier version of the adapter read some unit last."""
-        return any(entry.reading.get("v") != self._reading.get("v") for entry in self._entries.values())
+    def may_have_earlier(self, unit: Unit) -> bool:
+        """Whether an earlier version of the adapter read a unit, or it is not known what was read at all."""
+        entry = self._entries.get(unit_key(unit))
+        if entry is None:
+            return self._is_new
+        return entry.has_earlier or entry.reading.get("v") != self._reading.get("v")
 
     def regained(self) -> dict[str, int]:
         """Turns, by what they were called first, that had been delivered as another session's, and how often."""
@@ -87,7 +94,8 @@ class Cursors:
         self, unit: Unit, outline: Outline | None, *, is_idle: bool, copies: frozenset[str], regained: dict[str, int]
     ) -> None:
         """A unit was imported as it is."""
-        entry = _Entry(unit.state, self._as_read(is_idle, copies), regained)
+        has_earlier = self.may_have_earlier(unit)
+        entry = _Entry(unit.state, self._as_read(is_idle, copies), regained, has_earlier=has_earlier)
         if outline is not None:
             entry.outline = {
                 "session": outline.session,

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,7 @@ class Import:
         self.cursors = cursors
         self.report = ImportReport()
         self._seen = seen
-        self._earlier = earlier() if cursors is not None and cursors.is_of_earlier_version else {}
+        self._find_earlier = earlier
         self._deliveries: set[Path] = set()
         self._progress = progress or (lambda *_: None)
 
@@ -104,6 +105,11 @@ class Import:
             self._progress(done, total)
         return self.report
 
+    @cached_property
+    def _earlier(self) -> Mapping[str, datetime]:
+        """Looked for only where it is asked: all that the adapter made is read for it."""
+        return self._find_earlier()
+
     def _unit(self, unit: Unit, copied: CopiedTurns) -> None:
         is_idle = time.time() - unit.modified_at >= IDLE_SECONDS
         copies, regained = copied.copies(unit), copied.regained(unit)
@@ -115,7 +121,7 @@ class Import:
             self.options.since,
             frozenset(_interaction(outline, turn) for turn in copies),
             {_interaction(outline, turn): times for turn, times in regained.items()},
-            self._earlier,
+            self._earlier if self.cursors is not None and self.cursors.may_have_earlier(unit) else {},
         )
         is_all = self._is_imported(unit, wanted, is_idle=is_idle)
         if is_all and self.cursors is not None:
