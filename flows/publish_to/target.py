@@ -37,8 +37,12 @@ class Postgres:
         return f"Postgres({self.url!r}, {self.schema!r})"
 
     def uri(self) -> str:
-        """What the driver connects to, password included: for the driver alone."""
-        parts = urlsplit(self.url)
+        """What the driver connects to, password included: for the driver alone. Raises UserError where `url` is none."""
+        try:
+            parts = urlsplit(self.url)
+        except ValueError as error:
+            message = f"{self.url} is no address of a database ({error}): write postgresql://USER@HOST:PORT/DATABASE"
+            raise UserError(message) from error
         asked = dict(parse_qsl(parts.query, keep_blank_values=True))
         secret = {"password": self.password} if self.password else {}
         query = urlencode({**_PATIENCE, "application_name": "slowwave publish-to", **asked, **secret}, quote_via=quote)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -39,7 +40,7 @@ def test_what_the_driver_says_of_a_url_does_not_hold_the_password(password: str,
     for url in ("postgresql://me@[::1]x:5432/team", "postgresql://me@127.0.0.1:1/team?sslmode=bogus"):
         with pytest.raises(UserError) as refused:
             publish_to_postgres(tmp_path / "none", Postgres(url, "s", password), lambda _: None)
-        assert "Failed to connect" in str(refused.value)
+        assert re.search("Failed to connect|is no address of a database", str(refused.value))
         assert "hunter2" not in str(refused.value)
 
 

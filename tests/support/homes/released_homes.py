@@ -33,8 +33,11 @@ def released_home(version: str, folder: Path, *, left: timedelta = timedelta()) 
     """The home a release left, unpacked as if it had been left so long ago: what a night removes goes by age."""
     home, written = SmallHome(folder / "home"), time.time() - left.total_seconds()
     with tarfile.open(HOMES / version / "home.tar.xz") as packed:
-        members = [member.replace(mtime=written) for member in packed]
-        packed.extractall(home.folder, members, filter="tar")
+        members = packed.getmembers()
+        for member in members:
+            member.mtime = written
+        filtered: Any = {"filter": "tar"} if hasattr(tarfile, "tar_filter") else {}  # since 3.11.4
+        packed.extractall(home.folder, members, **filtered)
     return home
 
 
