@@ -19,7 +19,7 @@ def is_addressed(host: str | None, names: Collection[str]) -> bool:
 def is_of_other_site(headers: Mapping[str, str]) -> bool:
     """Whether a browser sent this for a page of another site."""
     origin = headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc.lower() != headers.get("host", "").lower():
+    if origin is not None and _place(origin) != headers.get("host", "").lower():
         return True
     return headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}
 
@@ -30,6 +30,14 @@ def is_loopback(address: str) -> bool:
         return ipaddress.ip_address(address).is_loopback
     except ValueError:
         return address == "localhost"
+
+
+def _place(origin: str) -> str | None:
+    """Host and port of an origin; None where it names none."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
 
 
 def _host_name(host: str) -> str:

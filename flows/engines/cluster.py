@@ -104,13 +104,13 @@ def require_engine(chosen: EngineSettings) -> None:
         raise not_installed(f"the engine {chosen.name} is not installed", chosen.name)
     if not chosen.address:
         return
-    parts = urlsplit(chosen.address if "://" in chosen.address else f"//{chosen.address}")
     try:
-        host, port = parts.hostname, parts.port
+        parts = urlsplit(chosen.address if "://" in chosen.address else f"//{chosen.address}")
+        scheme, host, port = parts.scheme, parts.hostname, parts.port
     except ValueError:
-        host = port = None
-    if parts.scheme in _NOT_SPOKEN.get(chosen.name, ()):
-        message = f"{chosen.name} is not reached by {parts.scheme}: use an address such as {_EXAMPLES[chosen.name]}"
+        scheme, host, port = chosen.address.partition("://")[0], None, None
+    if scheme in _NOT_SPOKEN.get(chosen.name, ()):
+        message = f"{chosen.name} is not reached by {scheme}: use an address such as {_EXAMPLES[chosen.name]}"
         raise UserError(message)
     if not host or not port:
         message = f"{chosen.address!r} names no host and port: use an address such as {_EXAMPLES[chosen.name]}"

@@ -37,7 +37,7 @@ class Postgres:
         return f"Postgres({self.url!r}, {self.schema!r})"
 
     def uri(self) -> str:
-        """What the driver connects to, password included: for the driver alone. Raises UserError where `url` is none."""
+        """What the driver connects to, password included: for the driver alone. Raises UserError: `url` is none."""
         try:
             parts = urlsplit(self.url)
         except ValueError as error:
@@ -142,7 +142,11 @@ def _password(file: str | None) -> str:
 
 
 def _folder_of(url: str) -> str:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        message = f"{url} is no URL of a folder ({error}): name one such as file:///srv/tables"
+        raise WrongUsageError(message) from error
     if parts.netloc not in {"", "localhost"}:
         message = (
             f"file://{parts.netloc}/… is on another machine: name a folder of this one, such as file:///srv/tables"

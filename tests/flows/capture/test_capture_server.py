@@ -82,6 +82,7 @@ def test_one_row_an_array_and_lines_are_answered_row_by_row(receiver: Receiver):
         ({"Host": "[::1]:99"}, 200),
         ({"Origin": "http://evil.example"}, 403),
         ({"Origin": "null"}, 403),
+        ({"Origin": "http://[::1"}, 403),
         ({"Sec_Fetch_Site": "cross-site"}, 403),
         ({"Sec_Fetch_Site": "none"}, 200),
         ({"Content_Encoding": "br"}, 415),
