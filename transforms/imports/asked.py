@@ -30,6 +30,7 @@ _ANSWERED = (
     "result",
     "choices",
     "candidates",
+    "generations",
     "messages",
     "message",
     "content",
@@ -82,7 +83,8 @@ def _part(part: Any) -> str:  # noqa: ANN401
         return part
     if not isinstance(part, dict) or part.get("thought") is True:
         return ""
-    if part.get("type", "text") not in _TEXTS:
+    kind = part.get("type", "text")
+    if not isinstance(kind, str) or kind not in _TEXTS:
         return part["transcript"] if isinstance(part.get("transcript"), str) else ""  # of what was spoken
     return next((part[name] for name in ("text", "content") if isinstance(part.get(name), str)), "")
 
@@ -128,16 +130,27 @@ def _found(value: Any, names: Sequence[str], roles: frozenset[str], depth: int) 
 
 
 def _of_messages(value: list[Any], roles: frozenset[str]) -> str | None:
+    if value and all(isinstance(one, list) and any(isinstance(part, dict) for part in one) for one in value):
+        # one of several inputs at once, as LangChain has them
+        return _of_messages(value[0], roles)
     is_known = False
     for message in reversed(value):
         held = [message.get(name) for name in _AROUND] if isinstance(message, dict) and "role" not in message else []
         inner = next((one for one in held if isinstance(one, dict)), message)
         role = _role(inner)
         is_known = is_known or role is not None
-        if role in roles and (said := text_of(_content(inner))):
+        if role in roles and not _is_result(inner) and (said := text_of(_content(inner))):
             return said
     parts = text_of(value)
     return "" if is_known else parts or None
+
+
+def _is_result(message: Any) -> bool:  # noqa: ANN401
+    """Whether a message in the user's name hands back what tools said: then its texts are the client's."""
+    content = _content(message)
+    return isinstance(content, list) and any(
+        isinstance(one, dict) and one.get("type") == "tool_result" for one in content
+    )
 
 
 def _is_call(value: Any) -> bool:  # noqa: ANN401

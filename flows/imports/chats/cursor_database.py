@@ -57,8 +57,8 @@ def _bubbles(copy: sqlite3.Connection, conversation: Mapping[str, Any], longest_
         bubble = header.get("bubbleId") if isinstance(header, dict) else None
         row = copy.execute(_VALUE, (f"bubbleId:{name}:{bubble}",)).fetchone()
         held = _object(row[0], longest_row) if row is not None else None
-        if held is not None:
-            found.append({"bubbleId": bubble} | held)
+        if isinstance(header, dict):
+            found.append({"bubbleId": bubble, "type": header.get("type")} | (held or {}))
     return found
 
 

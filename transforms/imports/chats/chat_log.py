@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from slowwave.transforms.core.blank import says_nothing
+from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record, Refused
 from slowwave.transforms.imports.moments import moment_of
 from slowwave.transforms.imports.options import check_names
@@ -57,7 +58,7 @@ class Message:
     Args:
         speaker: user begins a turn, agent goes on with it.
         at: as the producer states it; None where it does not.
-        message_id: '' where the producer gives none; the number of the turn stands for it.
+        message_id: '' where the producer gives none; a digest of what was said and when stands for it.
         tokens, cost: what the answer took, where it is stated.
         calls: of tools, which `CallResult`s may end.
         end: how the answer ended, where it is stated.
@@ -75,6 +76,11 @@ class Message:
 
 
 @dataclass(frozen=True)
+class NotAsked:
+    """What the person did not ask begins: the turn before it is over, and what answers it belongs to none."""
+
+
+@dataclass(frozen=True)
 class CallResult:
     """What came of a call of the turn that is going on."""
 
@@ -85,7 +91,7 @@ class CallResult:
     end: Literal["ended", "refused", "interrupted"] = "ended"
 
 
-Part = Conversation | Message | CallResult | LeftOut | Refused
+Part = Conversation | Message | NotAsked | CallResult | LeftOut | Refused
 
 
 @dataclass(frozen=True)
@@ -121,6 +127,7 @@ class _Going:
     """The turn that is going on, as its parts come."""
 
     number: int
+    turn_id: str
     prompt: Message
     by_id: dict[str, Message] = field(default_factory=dict)
     calls: dict[str, Call] = field(default_factory=dict)
@@ -150,7 +157,7 @@ class _Session:
         self._conversation = Conversation("")
         self._going: _Going | None = None
         self._over: Turn | None = None  # waits for what the person said next
-        self._turns = 0
+        self._said: dict[str, str] = {}  # ids of the conversation's messages before the turn that is going on
 
     def take(self, number: int, part: Part) -> Iterator[Made]:
         """One part, of the record with this number."""
@@ -159,26 +166,41 @@ class _Session:
         elif isinstance(part, Conversation):
             if part.conversation_id != self._conversation.conversation_id:
                 yield from self.end()
-                self._turns = 0
+                self._said = {}
             self._conversation = part
         elif isinstance(part, CallResult):
             self._end_call(part)
+        elif isinstance(part, NotAsked):
+            yield from self._complete()
         elif not self._conversation.is_persons:
             yield LeftOut("a message in a session that an agent began")
-        elif part.speaker == "user" and self._is_prompt_again(part):
+        elif self._is_again(part):
             pass
         elif part.speaker == "user":
             yield from self._complete()
-            self._turns += 1
-            self._going = _Going(number, part)
+            self._going = _Going(number, self._turn_id(part), part)
             self._going.note(part)
         elif self._going is None:
             yield LeftOut(NO_PROMPT, example=part.text[:_EXAMPLE])
         else:
             self._going.add(part)
 
-    def _is_prompt_again(self, message: Message) -> bool:
-        return self._going is not None and message.message_id == self._going.prompt.message_id != ""
+    def _is_again(self, message: Message) -> bool:
+        """Whether a message was said before: a session that is resumed may begin with all that was said in it."""
+        if not message.message_id:
+            return False
+        prompt = self._going.prompt if self._going is not None else None
+        if message.speaker == "user" and prompt is not None and message.message_id == prompt.message_id:
+            return message.text == prompt.text
+        before = self._said.get(message.message_id)
+        return before is not None and (message.speaker == "agent" or before == message.text)
+
+    def _turn_id(self, prompt: Message) -> str:
+        """The prompt's own id; where it has none, or another text has it, one that what it says and when makes."""
+        own = digest([prompt.text, str(prompt.at)])
+        if not prompt.message_id:
+            return own
+        return f"{prompt.message_id}-{own}" if prompt.message_id in self._said else prompt.message_id
 
     def end(self) -> Iterator[Made]:
         """The conversation is over."""
@@ -210,9 +232,12 @@ class _Session:
         if going is None:
             return
         conversation, prompt = self._conversation, going.prompt
+        self._said |= {message.message_id: message.text for message in (prompt, *going.answers) if message.message_id}
         begun = moment_of(prompt.at) or min(going.times, default=None) or moment_of(conversation.at)
         if says_nothing(prompt.text):
             yield LeftOut("a prompt without a text")
+            if going.answers:
+                yield LeftOut(NO_PROMPT, len(going.answers))
         elif begun is None or not conversation.conversation_id:
             lacks = "a time" if begun is None else "the id of its conversation"
             yield Refused(going.number, f"a prompt of {self._name} without {lacks}", prompt.text[:_RAW])
@@ -221,7 +246,7 @@ class _Session:
 
     def _turn(self, going: _Going, begun: datetime) -> Turn:
         conversation, prompt = self._conversation, going.prompt
-        of_turn = prompt.message_id or str(self._turns)
+        of_turn = going.turn_id
         last = next((answer.message_id for answer in reversed(going.answers) if answer.message_id), of_turn)
         return Turn(
             interaction_id=f"{self._name}:{conversation.conversation_id}:{of_turn}",

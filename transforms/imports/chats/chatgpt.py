@@ -13,6 +13,7 @@ from slowwave.transforms.imports.chats.chat_log import (
     ChatLog,
     Conversation,
     Message,
+    NotAsked,
     Part,
     object_in,
     text_in,
@@ -78,6 +79,8 @@ def _message(name: str, message: Mapping[str, Any]) -> Iterator[Part]:
             yield LeftOut(f"a message of the {role[:40] or 'program'}")
     elif metadata.get("is_visually_hidden_from_conversation") is True or metadata.get("is_user_system_message") is True:
         yield LeftOut("a message that ChatGPT hides, such as custom instructions")
+        if role == "user":
+            yield NotAsked()
     elif role == "user" and content not in _SHOWN:
         yield LeftOut(f"a message in the person's name that is not shown ({content[:40] or 'no type'})")
     elif role == "user":

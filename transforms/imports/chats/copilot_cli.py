@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from slowwave.transforms.imports.chats.chat_log import (
+    ATTACHMENT,
     CallResult,
     ChatLog,
     Conversation,
@@ -35,6 +36,9 @@ def _producer(record: Record) -> str | None:
 def _parts(record: Record) -> Iterator[Part]:
     kind, data, at = text_in(record, "type"), object_in(record, "data"), record.get("timestamp")
     name = text_in(record, "id")
+    if text_in(data, "parentToolCallId"):
+        yield LeftOut("an event of a subagent's")
+        return
     match kind:
         case "session.start":
             folder = text_in(object_in(data, "context"), "cwd")
@@ -43,7 +47,8 @@ def _parts(record: Record) -> Iterator[Part]:
         case "user.message":
             source = text_in(data, "source")
             if source in {"", "user"}:
-                yield Message("user", text_in(data, "content"), at, name)
+                text = text_in(data, "content") or (ATTACHMENT if data.get("attachments") else "")
+                yield Message("user", text, at, name)
             else:
                 yield LeftOut(f"a prompt that the client wrote ({source[:40]})")
         case "assistant.message":

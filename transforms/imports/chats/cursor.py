@@ -15,12 +15,14 @@ from slowwave.transforms.imports.chats.chat_log import (
     ChatLog,
     Conversation,
     Message,
+    NotAsked,
     Part,
     number_in,
     object_in,
     objects_in,
     text_in,
 )
+from slowwave.transforms.imports.chats.model_call import held
 from slowwave.transforms.imports.made import LeftOut, Record
 from slowwave.transforms.imports.turns import Call
 
@@ -54,20 +56,26 @@ def _bubble(bubble: Mapping[str, Any]) -> Iterator[Part]:
     kind, name = bubble.get("type"), text_in(bubble, "bubbleId")
     at = bubble.get("createdAt") or object_in(bubble, "timingInfo").get("clientStartTime")
     text = text_in(bubble, "text")
-    if kind == _USER:
+    if bubble.keys() <= {"bubbleId", "type"}:
+        yield LeftOut("a message that the database names and does not hold")
+        if kind == _USER:
+            yield NotAsked()
+    elif kind == _USER:
         yield Message("user", text or (ATTACHMENT if bubble.get("images") else ""), at, name)
     elif kind == _AGENT:
         tool, counts = object_in(bubble, "toolFormerData"), object_in(bubble, "tokenCount")
         call_id = text_in(tool, "toolCallId") or name
-        command = text_in(object_in(tool, "params"), "command") if text_in(tool, "name") in _SHELLS else ""
+        command = text_in(held(tool.get("params")), "command") if text_in(tool, "name") in _SHELLS else ""
         calls = (Call(call_id, text_in(tool, "name"), command),) if text_in(tool, "name") else ()
         tokens = int(number_in(counts, "inputTokens") + number_in(counts, "outputTokens"))
         model = text_in(object_in(bubble, "modelInfo"), "modelName")
         yield Message("agent", text, at, name, model, tokens, calls=calls)
         if calls:
-            status = text_in(tool, "status")
-            end = "interrupted" if status == "cancelled" else "ended"
-            yield CallResult(call_id, text_in(tool, "result"), is_error=status == "error", end=end)
+            status, printed = text_in(tool, "status"), held(tool.get("result"))
+            refused = text_in(tool, "userDecision") == "rejected"
+            end = "refused" if refused else "interrupted" if status == "cancelled" else "ended"
+            output = printed if isinstance(printed, str) else text_in(printed, "output")
+            yield CallResult(call_id, output, is_error=status == "error", end=end)
     else:
         yield LeftOut("a bubble of neither the person nor the agent")
 

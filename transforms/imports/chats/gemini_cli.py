@@ -7,6 +7,7 @@ from typing import Any
 
 from slowwave.transforms.imports.asked import text_of
 from slowwave.transforms.imports.chats.chat_log import (
+    ATTACHMENT,
     CallResult,
     ChatLog,
     Conversation,
@@ -22,6 +23,7 @@ from slowwave.transforms.imports.turns import Call
 
 NAME = "gemini-cli"
 _SHELL = "run_shell_command"
+_CANCELLED = "Request cancelled"
 
 
 def _producer(record: Record) -> str | None:
@@ -46,7 +48,7 @@ def _message(message: Mapping[str, Any]) -> Iterator[Part]:
     kind, text = text_in(message, "type"), _text(message.get("content"))
     at, name = message.get("timestamp"), text_in(message, "id")
     if kind == "user":
-        yield Message("user", text, at, name)
+        yield Message("user", text or (ATTACHMENT if message.get("content") else ""), at, name)
     elif kind == "gemini":
         made = objects_in(message, "toolCalls")
         calls = tuple(
@@ -63,6 +65,8 @@ def _message(message: Mapping[str, Any]) -> Iterator[Part]:
             status = text_in(call, "status")
             end = "interrupted" if status == "cancelled" else "ended"
             yield CallResult(text_in(call, "id"), _printed(call), is_error=status == "error", end=end)
+    elif kind == "info" and text.startswith(_CANCELLED):
+        yield Message("agent", "", at, name, end="interrupted")
     elif kind == "error":
         yield Message("agent", "", at, name, end="api_error")
     else:

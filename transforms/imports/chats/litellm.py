@@ -11,16 +11,18 @@ from slowwave.transforms.imports.made import LeftOut, Record
 NAME = "litellm"
 
 
-def _producer(record: Record) -> str | None:
+def producer(record: Record) -> str | None:
+    """Return who wrote a record that is a call which LiteLLM logged; None for any other."""
     is_one = {"call_type", "startTime"} <= record.keys() and not {"spend", "response_cost"}.isdisjoint(record)
     return "LiteLLM" if is_one else None
 
 
 def _parts(record: Record) -> Iterator[Part]:
-    if _producer(record) is None:
+    if producer(record) is None:
         yield LeftOut("a record that is no call")
         return
-    messages, response = held(record.get("messages")), held(record.get("response"))
+    request, response = held(record.get("proxy_server_request")), held(record.get("response"))
+    messages = held(record.get("messages")) or object_in({"": request}, "").get("messages")
     if not messages:
         yield LeftOut("a call without its texts (set `store_prompts_in_spend_logs: true`)")
         return
@@ -43,4 +45,4 @@ def _parts(record: Record) -> Iterator[Part]:
     )
 
 
-LITELLM = ChatLog(NAME, 1, _producer, _parts)
+LITELLM = ChatLog(NAME, 1, producer, _parts)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from slowwave.transforms.imports.chats.chat_log import ChatLog, Part, number_in, object_in, text_in
+from slowwave.transforms.imports.chats.litellm import producer
 from slowwave.transforms.imports.chats.model_call import ModelCall, call_parts, held, tokens_in
 from slowwave.transforms.imports.made import LeftOut, Record
 
@@ -40,16 +41,18 @@ def _response(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _producer(record: Record) -> str | None:
-    return "requests to a model" if _request(record) and _response(record) else None
+    is_one = _request(record) and _response(record) and producer(record) is None
+    return "requests to a model" if is_one else None
 
 
 def _parts(record: Record) -> Iterator[Part]:
     request, response = _request(record), _response(record)
-    if not request or not response:
+    status = number_in(record, "status_code") or number_in(record, "status")
+    is_failed = bool(response.get("error") or record.get("error")) or status >= _FAILED_FROM
+    if not request or not (response or is_failed):
         yield LeftOut("a record that is no request with its response")
         return
     places = (record, object_in(record, "metadata"), object_in(request, "metadata"), request)
-    status = number_in(record, "status_code") or number_in(record, "status")
     at = _stated(_TIMES, (record, response))
     yield from call_parts(
         ModelCall(
@@ -63,7 +66,7 @@ def _parts(record: Record) -> Iterator[Part]:
             user_id=_text(_USERS, places),
             model=text_in(response, "model") or text_in(request, "model"),
             tokens=tokens_in(object_in(response, "usage")),
-            is_failed=bool(response.get("error") or record.get("error")) or status >= _FAILED_FROM,
+            is_failed=is_failed,
         )
     )
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.imports.asked import answered, asked
 from slowwave.transforms.imports.chats.chat_log import (
     Conversation,
@@ -58,8 +59,9 @@ def call_parts(call: ModelCall) -> Iterator[Part]:
         yield LeftOut(FOR_TOOLS, example=question.text[:200])
         return
     text = answer.text if answer is not None and not answer.is_json else ""
-    yield Conversation(call.session or call.call_id, call.at, call.project, user_id=call.user_id)
-    yield Message("user", question.text, call.at, call.call_id)
+    name = call.call_id or digest([question.text, str(call.at)])
+    yield Conversation(call.session or name, call.at, call.project, user_id=call.user_id)
+    yield Message("user", question.text, call.at, name)
     end = "api_error" if call.is_failed else "ended"
     if text or call.is_failed:
         yield Message("agent", text, call.ended_at, "", call.model, call.tokens, call.cost, end=end)
@@ -89,5 +91,4 @@ def _asks_for_tools(answer: object) -> bool:
     messages = [object_in(first, "message"), answer, *(objects_in(answer, "messages")[-1:])]
     if any(objects_in(message, "tool_calls") for message in messages):
         return True
-    last = next(reversed(objects_in(answer, "output")), {})
-    return text_in(last, "type") == "function_call"
+    return any(text_in(one, "type") == "function_call" for one in objects_in(answer, "output"))

@@ -11,6 +11,7 @@ from slowwave.transforms.imports.chats.chat_log import (
     ChatLog,
     Conversation,
     Message,
+    NotAsked,
     Part,
     number_in,
     object_in,
@@ -39,8 +40,29 @@ def _parts(record: Record) -> Iterator[Part]:
     begun, folder = object_in(info, "time").get("created"), text_in(info, "directory")
     is_persons = not text_in(info, "parentID")
     yield Conversation(text_in(info, "id"), begun, folder, version=text_in(info, "version"), is_persons=is_persons)
-    for message in objects_in(record, "messages"):
+    messages = objects_in(record, "messages")
+    kept = _kept(messages, object_in(info, "revert"))
+    if len(kept) < len(messages):
+        yield LeftOut("a message that the person took back", len(messages) - len(kept))
+    for message in _under_prompts(kept):
         yield from _message(object_in(message, "info"), objects_in(message, "parts"))
+
+
+def _kept(messages: list[Mapping[str, Any]], revert: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The messages before that to which the person went back; with a part of it stated, that message as well."""
+    names = [text_in(object_in(message, "info"), "id") for message in messages]
+    first = text_in(revert, "messageID")
+    return messages[: names.index(first) + bool(text_in(revert, "partID"))] if first in names else messages
+
+
+def _under_prompts(messages: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The messages with each answer after its prompt: one that is queued is written before the answer to the last."""
+    names = [text_in(object_in(message, "info"), "id") for message in messages]
+    places = {name: place for place, name in enumerate(names)}
+    parents = [
+        places.get(text_in(object_in(message, "info"), "parentID"), place) for place, message in enumerate(messages)
+    ]
+    return [messages[place] for place in sorted(range(len(messages)), key=lambda place: (parents[place], place))]
 
 
 def _message(info: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> Iterator[Part]:
@@ -53,6 +75,10 @@ def _message(info: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> Iterato
             yield Message("user", text or ATTACHMENT, times.get("created"), name)
         else:
             yield LeftOut("a prompt that the client wrote")
+            if not any(part.get("type") == "compaction" or _goes_on(part) for part in parts):
+                yield NotAsked()
+    elif info.get("summary") is True:
+        yield LeftOut("a summary of what was said before")
     elif role == "assistant":
         used = [part for part in parts if part.get("type") == "tool"]
         yield Message(
@@ -74,6 +100,11 @@ def _message(info: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> Iterato
             yield CallResult(text_in(part, "callID"), printed, is_error=is_error, exit_code=exit_code)
     else:
         yield LeftOut(f"a message of another role ({role[:40] or 'none'})")
+
+
+def _goes_on(part: Mapping[str, Any]) -> bool:
+    """Whether the client has the agent go on with what the person asked, after what was said became too long."""
+    return text_in(part, "text").startswith("Continue if you have next steps")
 
 
 def _end(error: str) -> Any:  # noqa: ANN401 - a TurnEnd

@@ -90,6 +90,116 @@ def test_of_a_tree_only_the_branch_counts_that_was_seen_last() -> None:
     assert (row["prompt"], row["response"]) == (made_up.FIRST, "I do not know.")
 
 
+def test_of_answers_made_again_only_that_counts_that_was_seen_last() -> None:
+    (conversation,) = made_up.claude_ai()
+    messages = conversation["chat_messages"]
+    root = "00000000-0000-4000-8000-000000000000"
+    for message, before in zip(messages, [{"uuid": root}, *messages], strict=False):
+        message["parent_message_uuid"] = before["uuid"]
+    dropped = messages[1] | {"uuid": "x", "text": "Never.", "content": [{"type": "text", "text": "Never."}]}
+    messages.insert(1, dropped)
+    assert [row["response"] for row in interactions(CLAUDE_AI, [conversation])] == [made_up.ANSWER, made_up.LATER]
+    assert left_out(CLAUDE_AI, [conversation]) == {"a message on a branch that the person left": 1}
+    conversation["current_leaf_message_uuid"] = "x"
+    assert [row["response"] for row in interactions(CLAUDE_AI, [conversation])] == ["Never."]
+
+
+def test_what_cannot_be_shown_is_no_answer() -> None:
+    (conversation,) = made_up.claude_ai()
+    conversation["chat_messages"][-1] |= {"text": "Not supported here.", "content": [{"type": "tool_use", "name": "a"}]}
+    assert "response" not in interactions(CLAUDE_AI, [conversation])[-1]
+
+
+def test_a_session_that_is_written_again_when_it_is_resumed_has_each_turn_once() -> None:
+    lines = made_up.gemini_cli()
+    later = {"id": "z1", "timestamp": made_up.at(90), "type": "user", "content": "And?"}
+    answer = {"id": "z2", "timestamp": made_up.at(91), "type": "gemini", "content": "Done."}
+    once = interactions(GEMINI_CLI, [*lines, later, answer])
+    assert interactions(GEMINI_CLI, [*lines, *lines, later, answer]) == once
+    assert [row["response"] for row in once] == [made_up.ANSWER, made_up.LATER, "Done."]
+
+
+def test_a_cancelled_request_is_interrupted() -> None:
+    info = {"id": "z1", "timestamp": made_up.at(90), "type": "info", "content": "Request cancelled."}
+    assert interactions(GEMINI_CLI, [*made_up.gemini_cli(), info])[-1]["ended"] == "interrupted"
+
+
+def test_a_prompt_of_files_alone_keeps_its_answer() -> None:
+    lines = made_up.gemini_cli()
+    next(line for line in lines if line.get("type") == "user")["content"] = [{"inlineData": {"mimeType": "image/png"}}]
+    first = interactions(GEMINI_CLI, lines)[0]
+    assert (first["prompt"], first["response"]) == ("[attachment]", made_up.ANSWER)
+    events = made_up.copilot_cli()
+    next(event for event in events if event["type"] == "user.message")["data"] = {"content": "", "attachments": [{}]}
+    assert interactions(COPILOT_CLI, events)[0]["prompt"] == "[attachment]"
+
+
+def test_what_subagents_do_is_not_the_persons() -> None:
+    events = made_up.copilot_cli()
+    said = {"type": "assistant.message", "id": "z", "timestamp": made_up.at(90)}
+    inner = {"content": "Inner.", "parentToolCallId": "t-1", "outputTokens": 7}
+    assert delivered(COPILOT_CLI, [*events, said | {"data": inner}]) == delivered(COPILOT_CLI, events)
+
+
+def _opencode_message(name: str, role: str, text: str, **info: object) -> dict[str, Any]:
+    times = {"created": 1_772_900_900_000 + int(name[1:])}
+    return {"info": {"id": name, "role": role, "time": times, **info}, "parts": [{"type": "text", "text": text}]}
+
+
+def test_a_queued_prompt_has_the_answer_that_names_it() -> None:
+    (session,) = made_up.opencode()
+    session["messages"] += [
+        _opencode_message("m91", "user", "Next?"),
+        _opencode_message("m92", "user", "Queued?"),
+        _opencode_message("m93", "assistant", "To the next.", parentID="m91"),
+        _opencode_message("m94", "assistant", "To the queued.", parentID="m92"),
+    ]
+    found = [(row["prompt"], row.get("response")) for row in interactions(OPENCODE, [session])[-2:]]
+    assert found == [("Next?", "To the next."), ("Queued?", "To the queued.")]
+
+
+def test_summaries_and_what_the_person_took_back_are_no_turns() -> None:
+    (session,) = made_up.opencode()
+    before = delivered(OPENCODE, [session])
+    asks = _opencode_message("m91", "user", "") | {"parts": [{"type": "compaction"}]}
+    session["messages"] += [asks, _opencode_message("m92", "assistant", "SUMMARY", summary=True, parentID="m91")]
+    assert delivered(OPENCODE, [session]) == before
+    session["messages"] += [_opencode_message("m93", "user", "Wrong."), _opencode_message("m94", "assistant", "Yes.")]
+    session["info"]["revert"] = {"messageID": "m93"}
+    assert delivered(OPENCODE, [session]) == before
+    assert left_out(OPENCODE, [session])["a message that the person took back"] == 2
+
+
+def test_answers_to_what_the_client_asked_stand_under_no_prompt() -> None:
+    (session,) = made_up.opencode()
+    before = delivered(OPENCODE, [session])
+    ran = _opencode_message("m91", "user", "") | {"parts": [{"type": "text", "text": "It ran.", "synthetic": True}]}
+    session["messages"] += [ran, _opencode_message("m92", "assistant", "1 failed", parentID="m91")]
+    assert delivered(OPENCODE, [session]) == before
+    (conversation,) = made_up.chatgpt()
+    expected = interactions(CHATGPT, [conversation])
+    hidden = {"is_visually_hidden_from_conversation": True}
+    last = conversation["current_node"]
+    for name, role, parent, metadata in [("h1", "user", last, hidden), ("h2", "assistant", "h1", {})]:
+        content = {"content_type": "text", "parts": ["Daily."]}
+        message = {"id": name, "author": {"role": role}, "content": content, "metadata": metadata, "create_time": 2e9}
+        conversation["mapping"][name] = {"id": name, "parent": parent, "children": [], "message": message}
+    conversation["current_node"] = "h2"
+    assert interactions(CHATGPT, [conversation]) == expected
+
+
+def test_a_message_that_a_database_lacks_ends_the_turn() -> None:
+    (conversation,) = made_up.cursor()
+    expected = interactions(CURSOR, [conversation])
+    answer = {"bubbleId": "z", "type": 2, "text": "To what is lost.", "createdAt": made_up.at(91)}
+    conversation["bubbles"] += [{"bubbleId": "y", "type": 1}, answer]
+    assert interactions(CURSOR, [conversation]) == expected
+    assert left_out(CURSOR, [conversation]) == {
+        "a message that the database names and does not hold": 1,
+        "an answer without its prompt": 1,
+    }
+
+
 def test_a_tree_that_goes_round_ends() -> None:
     (conversation,) = made_up.chatgpt()
     conversation["mapping"]["root"]["parent"] = "g"

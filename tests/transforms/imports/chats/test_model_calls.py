@@ -114,6 +114,49 @@ def test_of_a_session_each_request_is_a_turn() -> None:
     assert {row["user_id"] for row in rows} == {"ada"}
 
 
+def test_requests_without_ids_are_told_apart_by_what_was_said_and_when() -> None:
+    bare = OPENAI | {"response": {"choices": CHOICES}, "session_id": "A"}
+    other = bare | {"session_id": "B"}
+    later = bare | {"timestamp": ENDED}
+    forwards = {row["interaction_id"]: row["created_at"] for row in interactions(LLM_REQUESTS, [bare, other, later])}
+    assert len(forwards) == 3
+    assert {row["interaction_id"]: row["created_at"] for row in interactions(LLM_REQUESTS, [later, other, bare])} == (
+        forwards
+    )
+
+
+def test_roots_of_one_trace_are_turns_of_their_own() -> None:
+    first = OBSERVATION | {"output": ANSWER}
+    second = first | {"id": "o-2", "startTime": ENDED, "input": "And then?"}
+    assert [row["prompt"] for row in interactions(LANGFUSE_UI, [first, second])] == [QUESTION, "And then?"]
+
+
+def test_what_a_client_says_beside_results_of_tools_is_no_question() -> None:
+    result = {"type": "tool_result", "tool_use_id": "c-1", "content": "ok"}
+    reminder = {"role": "user", "content": [result, {"type": "text", "text": "Remember the list."}]}
+    asked = OPENAI["request"] | {"messages": [*MESSAGES, {"role": "assistant", "content": "I look."}, reminder]}
+    (row,) = interactions(LLM_REQUESTS, [OPENAI | {"request": asked}])
+    assert row["prompt"] == QUESTION
+
+
+def test_several_inputs_at_once_are_read_as_the_first() -> None:
+    message = {"type": "ai", "content": ANSWER}
+    run = EXPORTED | {"inputs": {"messages": [MESSAGES]}, "outputs": {"generations": [[{"message": message}]]}}
+    (row,) = interactions(LANGSMITH, [run])
+    assert (row["prompt"], row["response"]) == (QUESTION, ANSWER)
+
+
+def test_a_call_whose_messages_stand_in_the_request_of_the_proxy() -> None:
+    request = json.dumps({"model": "model-1", "messages": MESSAGES})
+    (row,) = interactions(LITELLM, [SPEND | {"messages": "{}", "proxy_server_request": request}])
+    assert (row["prompt"], row["response"]) == (QUESTION, ANSWER)
+
+
+def test_a_request_without_a_response_failed() -> None:
+    (row,) = interactions(LLM_REQUESTS, [OPENAI | {"id": "r-1", "response": None, "error": "timed out"}])
+    assert (row["ended"], "response" in row) == ("api_error", False)
+
+
 def test_what_failed_is_no_answer() -> None:
     failed = OPENAI | {"response": {"id": "r-1", "error": {"message": "overloaded"}}, "status_code": 529}
     (row,) = interactions(LLM_REQUESTS, [failed])
