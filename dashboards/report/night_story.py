@@ -355,7 +355,7 @@ def failing(total: int, fresh: int, days: int) -> Sentences:
 def hard_tasks(total: int) -> Sentences:
     """At how many kinds of task nobody succeeds: rows of `hard_tasks`."""
     if not total:
-        return ["At no kind of task every strategy is known to fail."]
+        return ["No hard task: at every kind of task some strategy may succeed."]
     kinds = number_of(total, "kind of task", "kinds of task")
     return [f"At {kinds} no strategy with enough attempts succeeds: choosing another one does not help."]
 

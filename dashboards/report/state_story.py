@@ -210,7 +210,7 @@ def fading(days: pl.DataFrame) -> Sentences:
     gone = f"{faded:,} {'has' if faded == 1 else 'have'} faded"
     undated = int(days["undated_count"][0] or 0)
     told = [f"Of {number_of(active, 'active memory', 'active memories')}, {gone}."]
-    if faded < active:
+    if faded + undated < active:
         of_dated = "of those whose day is known, " if undated else ""
         soon = f"{of_dated}{cumulative - faded:,} more will fade within {number_of(days.height - 1, 'day')}"
         told.append(sentence(f"{soon} if nothing refers to them"))

@@ -68,7 +68,7 @@ def land(
     max_refused: MaxRefused = 0.5,
     output: Annotated[TextFormat, typer.Option("--format", help="How the counts are printed.")] = "text",
 ) -> None:
-    """Land JSONL (also .gz, .zst), CSV or Parquet; bad rows are quarantined with a reason, the rest goes on."""
+    """Land JSONL, JSON arrays, CSV or Parquet (also .gz, .zst, .zip); quarantine bad rows with a reason."""
     from slowwave.flows.cli.run import run_land, run_retry
     from slowwave.flows.land.readings import command_readings
 
@@ -95,7 +95,7 @@ def import_(
     named: Annotated[
         list[str],
         typer.Argument(
-            help=f"Files or folders. Before them whose they are, if that is not to be recognised: {IMPORTED}.",
+            help=f"Files or folders. First name their program, if it is not to be detected: {IMPORTED}.",
             metavar="[SOURCE] PATH…",
         ),
     ],
