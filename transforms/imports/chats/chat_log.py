@@ -127,7 +127,6 @@ class _Going:
     """The turn that is going on, as its parts come."""
 
     number: int
-    turn_id: str
     prompt: Message
     by_id: dict[str, Message] = field(default_factory=dict)
     calls: dict[str, Call] = field(default_factory=dict)
@@ -178,7 +177,7 @@ class _Session:
             pass
         elif part.speaker == "user":
             yield from self._complete()
-            self._going = _Going(number, self._turn_id(part), part)
+            self._going = _Going(number, part)
             self._going.note(part)
         elif self._going is None:
             yield LeftOut(NO_PROMPT, example=part.text[:_EXAMPLE])
@@ -195,12 +194,12 @@ class _Session:
         before = self._said.get(message.message_id)
         return before is not None and (message.speaker == "agent" or before == message.text)
 
-    def _turn_id(self, prompt: Message) -> str:
+    def _turn_id(self, prompt: Message, begun: datetime) -> str:
         """The prompt's own id; where it has none, or another text has it, one that what it says and when makes."""
-        own = digest([prompt.text, str(prompt.at)])
-        if not prompt.message_id:
-            return own
-        return f"{prompt.message_id}-{own}" if prompt.message_id in self._said else prompt.message_id
+        if prompt.message_id and prompt.message_id not in self._said:
+            return prompt.message_id
+        own = digest([prompt.text, begun.isoformat()])
+        return f"{prompt.message_id}-{own}" if prompt.message_id else own
 
     def end(self) -> Iterator[Made]:
         """The conversation is over."""
@@ -232,7 +231,6 @@ class _Session:
         if going is None:
             return
         conversation, prompt = self._conversation, going.prompt
-        self._said |= {message.message_id: message.text for message in (prompt, *going.answers) if message.message_id}
         begun = moment_of(prompt.at) or min(going.times, default=None) or moment_of(conversation.at)
         if says_nothing(prompt.text):
             yield LeftOut("a prompt without a text")
@@ -243,10 +241,11 @@ class _Session:
             yield Refused(going.number, f"a prompt of {self._name} without {lacks}", prompt.text[:_RAW])
         else:
             yield from self._rows(self._turn(going, begun))
+        self._said |= {message.message_id: message.text for message in (prompt, *going.answers) if message.message_id}
 
     def _turn(self, going: _Going, begun: datetime) -> Turn:
         conversation, prompt = self._conversation, going.prompt
-        of_turn = going.turn_id
+        of_turn = self._turn_id(prompt, begun)
         last = next((answer.message_id for answer in reversed(going.answers) if answer.message_id), of_turn)
         return Turn(
             interaction_id=f"{self._name}:{conversation.conversation_id}:{of_turn}",

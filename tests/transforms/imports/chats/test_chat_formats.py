@@ -230,6 +230,20 @@ def test_a_stream_of_cursor_has_the_time_of_its_first_call() -> None:
     assert row["project"] == "shop"
 
 
+def test_the_same_words_twice_in_a_stream_are_two_turns() -> None:
+    once = made_up.cursor_stream()
+    later = [
+        record | {"call_id": "later", "timestamp_ms": record["timestamp_ms"] + 60_000}
+        if record["type"] == "tool_call"
+        else record
+        for record in once
+    ]
+    first, second = interactions(CURSOR, [*once, *later])
+    assert first["prompt"] == second["prompt"]
+    assert first["interaction_id"] == interactions(CURSOR, once)[0]["interaction_id"]
+    assert second["interaction_id"] == interactions(CURSOR, later)[0]["interaction_id"] != first["interaction_id"]
+
+
 def test_a_picture_without_a_text_is_a_prompt() -> None:
     (conversation,) = made_up.claude_ai()
     conversation["chat_messages"][0] |= {"text": "", "content": [], "files": [{"file_name": "a.png"}]}
