@@ -1,6 +1,7 @@
 """Conversations of Cursor: its database, a record for each conversation, and what `cursor-agent` prints as stream-json.
 
-The stream states times of calls alone: a turn has that of its first one, and without any it cannot land.
+The stream states times of calls, thoughts and what is said before a call: a turn has the first of them, and without any
+it cannot land.
 """
 
 from __future__ import annotations
@@ -88,7 +89,11 @@ def _of_stream(record: Record) -> Iterator[Part]:
         case "user":
             yield Message("user", text_of(object_in(record, "message").get("content")), at)
         case "assistant":
-            yield Message("agent", text_of(object_in(record, "message").get("content")), at)
+            # with --stream-partial-output an answer comes in parts, which have a time alone, and then whole
+            is_part = at is not None and "model_call_id" not in record
+            yield Message("agent", "" if is_part else text_of(object_in(record, "message").get("content")), at)
+        case "thinking":
+            yield Message("agent", "", at)
         case "tool_call":
             yield from _stream_call(record, at)
         case "result":

@@ -112,15 +112,15 @@ def test_what_cannot_be_shown_is_no_answer() -> None:
 
 def test_a_session_that_is_written_again_when_it_is_resumed_has_each_turn_once() -> None:
     lines = made_up.gemini_cli()
-    later = {"id": "z1", "timestamp": made_up.at(90), "type": "user", "content": "And?"}
-    answer = {"id": "z2", "timestamp": made_up.at(91), "type": "gemini", "content": "Done."}
+    later = {"id": "z1", "timestamp": made_up.at(38), "type": "user", "content": "And?"}
+    answer = {"id": "z2", "timestamp": made_up.at(39), "type": "gemini", "content": "Done."}
     once = interactions(GEMINI_CLI, [*lines, later, answer])
     assert interactions(GEMINI_CLI, [*lines, *lines, later, answer]) == once
     assert [row["response"] for row in once] == [made_up.ANSWER, made_up.LATER, "Done."]
 
 
 def test_a_cancelled_request_is_interrupted() -> None:
-    info = {"id": "z1", "timestamp": made_up.at(90), "type": "info", "content": "Request cancelled."}
+    info = {"id": "z1", "timestamp": made_up.at(38), "type": "info", "content": "Request cancelled."}
     assert interactions(GEMINI_CLI, [*made_up.gemini_cli(), info])[-1]["ended"] == "interrupted"
 
 
@@ -136,7 +136,7 @@ def test_a_prompt_of_files_alone_keeps_its_answer() -> None:
 
 def test_what_subagents_do_is_not_the_persons() -> None:
     events = made_up.copilot_cli()
-    said = {"type": "assistant.message", "id": "z", "timestamp": made_up.at(90)}
+    said = {"type": "assistant.message", "id": "z", "timestamp": made_up.at(38)}
     inner = {"content": "Inner.", "parentToolCallId": "t-1", "outputTokens": 7}
     assert delivered(COPILOT_CLI, [*events, said | {"data": inner}]) == delivered(COPILOT_CLI, events)
 
@@ -191,7 +191,7 @@ def test_answers_to_what_the_client_asked_stand_under_no_prompt() -> None:
 def test_a_message_that_a_database_lacks_ends_the_turn() -> None:
     (conversation,) = made_up.cursor()
     expected = interactions(CURSOR, [conversation])
-    answer = {"bubbleId": "z", "type": 2, "text": "To what is lost.", "createdAt": made_up.at(91)}
+    answer = {"bubbleId": "z", "type": 2, "text": "To what is lost.", "createdAt": made_up.at(39)}
     conversation["bubbles"] += [{"bubbleId": "y", "type": 1}, answer]
     assert interactions(CURSOR, [conversation]) == expected
     assert left_out(CURSOR, [conversation]) == {
@@ -228,6 +228,20 @@ def test_a_stream_of_cursor_has_the_time_of_its_first_call() -> None:
     assert (row["prompt"], row["response"]) == (made_up.FIRST, made_up.ANSWER)
     assert row["created_at"] == "2026-03-07T16:13:21Z"
     assert row["project"] == "shop"
+
+
+def test_of_an_answer_in_parts_the_whole_counts_and_the_parts_tell_when() -> None:
+    head, user, *_ = [record for record in made_up.cursor_stream() if record["type"] in {"system", "user"}]
+    said = {"type": "assistant", "session_id": head["session_id"]}
+
+    def answer(text: str, **more: object) -> dict[str, Any]:
+        return said | {"message": {"content": [{"type": "text", "text": text}]}} | more
+
+    start = made_up.START_MS
+    parts = [answer("It lis", timestamp_ms=start), answer("tens.", timestamp_ms=start + 1000)]
+    looked = answer("I look.", timestamp_ms=start + 2000, model_call_id="c-1")
+    (row,) = interactions(CURSOR, [head, user, *parts, looked, answer("It listens.")])
+    assert (row["response"], row["created_at"]) == ("I look.\n\nIt listens.", "2026-03-07T16:13:20Z")
 
 
 def test_the_same_words_twice_in_a_stream_are_two_turns() -> None:
