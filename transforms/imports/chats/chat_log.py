@@ -62,6 +62,7 @@ class Message:
         tokens, cost: what the answer took, where it is stated.
         calls: of tools, which `CallResult`s may end.
         end: how the answer ended, where it is stated.
+        to: the id of the prompt that an answer is to; '' for the last one.
     """
 
     speaker: Literal["user", "agent"]
@@ -73,6 +74,7 @@ class Message:
     cost: float = 0.0
     calls: tuple[Call, ...] = ()
     end: TurnEnd = "ended"
+    to: str = ""
 
 
 @dataclass(frozen=True)
@@ -179,7 +181,7 @@ class _Session:
             yield from self._complete()
             self._going = _Going(number, part)
             self._going.note(part)
-        elif self._going is None:
+        elif self._going is None or part.to not in ("", self._going.prompt.message_id):
             yield LeftOut(NO_PROMPT, example=part.text[:_EXAMPLE])
         else:
             self._going.add(part)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from slowwave.transforms.imports.chats.chat_log import ChatLog, Part, number_in, object_in, objects_in, text_in
-from slowwave.transforms.imports.chats.model_call import ModelCall, call_parts, held, tokens_in
+from slowwave.transforms.imports.chats.model_call import ModelCall, answer_parts, call_parts, held, tokens_in
 from slowwave.transforms.imports.made import LeftOut, Record
 
 NAME = "langsmith"
@@ -25,10 +25,10 @@ def _parts(record: Record) -> Iterator[Part]:
         said = {name: value for name, value in run.items() if value not in (None, {}, [])}
         runs[text_in(run, "id")] = runs.get(text_in(run, "id"), {}) | said
     for name, run in runs.items():
-        if "inputs" not in run:
-            yield LeftOut("a change of a run that another record holds")
-        elif text_in(run, "parent_run_id"):
+        if text_in(run, "parent_run_id"):
             yield LeftOut("a run within another")
+        elif "inputs" not in run:
+            yield from answer_parts(_call(name, run), to=name)
         else:
             yield from call_parts(_call(name, run))
 
@@ -38,7 +38,7 @@ def _call(name: str, run: Mapping[str, Any]) -> ModelCall:
     usage = object_in(outputs, "usage_metadata") or object_in(outputs, "usage")
     return ModelCall(
         call_id=name,
-        question=held(run["inputs"]),
+        question=held(run.get("inputs")),
         answer=outputs,
         at=run.get("start_time"),
         ended_at=run.get("end_time"),

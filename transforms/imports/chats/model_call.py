@@ -51,20 +51,26 @@ class ModelCall:
 
 def call_parts(call: ModelCall) -> Iterator[Part]:
     """The parts of a chat log that a request is."""
-    question, answer = asked(call.question), answered(call.answer)
+    question = asked(call.question)
     if question is None or question.is_json:
         yield LeftOut(WITHOUT_TEXT)
         return
     if _asks_for_tools(call.answer):
         yield LeftOut(FOR_TOOLS, example=question.text[:200])
         return
-    text = answer.text if answer is not None and not answer.is_json else ""
     name = call.call_id or digest([question.text, str(call.at)])
     yield Conversation(call.session or name, call.at, call.project, user_id=call.user_id)
     yield Message("user", question.text, call.at, name)
+    yield from answer_parts(call)
+
+
+def answer_parts(call: ModelCall, to: str = "") -> Iterator[Part]:
+    """The answer of a request, where it has one: to the question before it, or to that with an id."""
+    answer = answered(call.answer)
+    text = answer.text if answer is not None and not answer.is_json else ""
     end = "api_error" if call.is_failed else "ended"
     if text or call.is_failed:
-        yield Message("agent", text, call.ended_at, "", call.model, call.tokens, call.cost, end=end)
+        yield Message("agent", text, call.ended_at, "", call.model, call.tokens, call.cost, end=end, to=to)
 
 
 def held(value: object) -> Any:  # noqa: ANN401 - whatever JSON holds

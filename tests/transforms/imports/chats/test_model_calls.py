@@ -139,6 +139,15 @@ def test_what_a_client_says_beside_results_of_tools_is_no_question() -> None:
     assert row["prompt"] == QUESTION
 
 
+def test_a_run_that_ends_in_a_later_record_has_its_answer() -> None:
+    inner = {"id": "r-9", "parent_run_id": "r-1", "outputs": {"output": "Inner."}}
+    other = {"id": "r-8", "end_time": ENDED, "outputs": {"output": "To another."}}
+    batches = [{"post": [RUN], "patch": []}, {"patch": [inner]}, {"patch": [other]}, {"patch": [RUN_ENDED]}]
+    (row,) = interactions(LANGSMITH, batches)
+    assert (row["prompt"], row["response"]) == (QUESTION, ANSWER)
+    assert left_out(LANGSMITH, batches) == {"a run within another": 1, "an answer without its prompt": 1}
+
+
 def test_several_inputs_at_once_are_read_as_the_first() -> None:
     message = {"type": "ai", "content": ANSWER}
     run = EXPORTED | {"inputs": {"messages": [MESSAGES]}, "outputs": {"generations": [[{"message": message}]]}}
