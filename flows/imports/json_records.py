@@ -107,7 +107,7 @@ def _records(lines: Iterable[tuple[int, Line]], longest_row: int, *, is_idle: bo
         try:
             record = orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            repaired = repaired_records(line)
+            repaired = repair_line(line)
             if not repaired.records:
                 broken = Refused(number, f"the line is not JSON: {error}", _text(line[:_SHOWN]))
                 continue
@@ -140,7 +140,7 @@ class RepairedLine:
     cut: bytes = b""
 
 
-def repaired_records(line: bytes) -> RepairedLine:
+def repair_line(line: bytes) -> RepairedLine:
     """Return the records that can be read in a line that is no JSON; none where nothing in it can be."""
     found = RepairedLine()
     runs = _NUL_RUN.findall(line)

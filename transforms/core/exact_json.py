@@ -22,6 +22,25 @@ def exact_json(text: bytes | str) -> Any:  # noqa: ANN401 - whatever it holds
     return orjson.loads(_NUMBER.sub(_with_quotes, text.encode() if isinstance(text, str) else text))
 
 
+def parse_json_text(value: Any) -> Any:  # noqa: ANN401
+    """Return the object or list that a text says as JSON; any other value as it is."""
+    return _parse(value, ("{", "["))
+
+
+def parse_json_value(value: Any) -> Any:  # noqa: ANN401
+    """Return what a text says as JSON, where a source writes texts as JSON in quotes too; any other value as it is."""
+    return _parse(value, ("{", "[", '"'))
+
+
+def _parse(value: Any, begins: tuple[str, ...]) -> Any:  # noqa: ANN401
+    if not isinstance(value, str) or not value.lstrip().startswith(begins):
+        return value
+    try:
+        return exact_json(value)
+    except orjson.JSONDecodeError:
+        return value
+
+
 def _with_quotes(found: re.Match[bytes]) -> bytes:
     is_held = found[1] is None or -(2**63) <= int(found[1][:40]) < 2**64
     return found[0] if is_held else b'"' + found[0] + b'"'

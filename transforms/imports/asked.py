@@ -37,7 +37,7 @@ _ANSWERED = (
     "text",
     "completion",
 )
-_USER, _ASSISTANT = frozenset({"user", "human"}), frozenset({"assistant", "ai", "model"})
+USER_ROLES, ASSISTANT_ROLES = frozenset({"user", "human"}), frozenset({"assistant", "ai", "model"})
 _TEXTS = frozenset({"text", "input_text", "output_text"})
 _DEEPEST = 6
 # A call of a function as decorators of tracing tools write it down.
@@ -61,12 +61,12 @@ def asked(value: Any) -> Said | None:  # noqa: ANN401 - whatever JSON holds
 
     None where there is none: also in messages among which no text is the user's.
     """
-    return _said(value, _ASKED, _USER)
+    return _said(value, _ASKED, USER_ROLES)
 
 
 def answered(value: Any) -> Said | None:  # noqa: ANN401
     """The answer in an output, likewise: the last message of the assistant's."""
-    return _said(value, _ANSWERED, _ASSISTANT)
+    return _said(value, _ANSWERED, ASSISTANT_ROLES)
 
 
 def text_of(content: Any) -> str:  # noqa: ANN401

@@ -30,7 +30,7 @@ from slowwave.transforms.landing.mapping.expiry import EXPIRES_AT, SYNONYMS, sta
 from slowwave.transforms.landing.mapping.mapped_rows import PROVENANCE, mapped_rows
 from slowwave.transforms.landing.mapping.named_otherwise import named_otherwise
 from slowwave.transforms.landing.mapping.rules import AS_DELIVERED, Reading
-from slowwave.transforms.landing.mapping.shape import refusal
+from slowwave.transforms.landing.mapping.shape import find_refusal
 from slowwave.transforms.landing.mapping.unknown_fields import Part
 from slowwave.transforms.landing.schema_changes import EXTRA_BEFORE, from_extra
 from slowwave.transforms.landing.tables import LANDED, Interactions, Memories, Outcomes
@@ -164,7 +164,7 @@ def _unmapped(rows: DeliveredRows, unreadable: dict[int, str], reading: Reading)
     readable = [i for i in range(len(rows)) if i not in unreadable]
     if not readable:
         return {}
-    reasons = [refusal(record, mapping) for record in rows.take(readable).as_records()]
+    reasons = [find_refusal(record, mapping) for record in rows.take(readable).as_records()]
     return {i: reason for i, reason in zip(readable, reasons, strict=True) if reason}
 
 

@@ -88,6 +88,13 @@ _OF_RECORDS: tuple[tuple[Callable[[Record], bool], OtherFormat], ...] = (
 _OF_TABLES: tuple[tuple[frozenset[str], OtherFormat], ...] = (
     (frozenset({"agent_sessions", "agent_messages"}), OtherFormat("a session store of OpenAI's Agents SDK", _SQLITE)),
     (frozenset({"collections", "embeddings"}), OtherFormat("a vector store of Chroma's", _SQLITE)),
+    (
+        frozenset({"cursorDiskKV"}),
+        OtherFormat(
+            "a database of Cursor's in which no conversation can be read",
+            "restore it from a backup, or recover it with `sqlite3 FILE .recover`",
+        ),
+    ),
     (frozenset({"conversations", "responses"}), OtherFormat("a log of `llm`", _SQLITE)),
 )
 _OF_TEXTS: tuple[tuple[bytes, OtherFormat], ...] = (

@@ -17,7 +17,7 @@ from claude_code_records import Session, moment
 from imports_run import aged, imported, landed
 from pi_entries import PiSession
 
-from slowwave.flows.imports.json_records import repaired_records
+from slowwave.flows.imports.json_records import repair_line
 from slowwave.flows.kernel.settings import Settings
 from slowwave.transforms.imports.claude_code.adapter import ClaudeCode
 from slowwave.transforms.landing.tables import Interactions, Outcomes
@@ -334,7 +334,7 @@ def test_of_a_record_that_is_cut_off_nothing_is_read(cut):
     session = Session()
     session.say({"type": "text", "text": "a"}, {"type": "tool_use", "id": "c", "input": {"a": {"b": 1}}})
     line = json.dumps(session.records[-1]).encode()
-    assert repaired_records(line[:-cut]).records == []
+    assert repair_line(line[:-cut]).records == []
 
 
 def test_what_a_later_version_reads_wins_also_where_a_turn_ends_sooner(tmp_path, capsys, monkeypatch):

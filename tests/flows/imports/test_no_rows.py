@@ -21,7 +21,7 @@ from slowwave.transforms.imports.rows import OTHER_KINDS, Tally, kinds_of_record
 ROLLOUT = [meta(0, "019fa149-0000-7000-8000-000000000001", "0.153.1"), *legacy_turn(1, "", "Which port?", "5432.")]
 
 
-def written(path: Path, *records: object) -> Path:
+def write_lines(path: Path, *records: object) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"".join(orjson.dumps(one) + b"\n" for one in records))
     return aged(path)
@@ -33,7 +33,7 @@ def silent(tmp_path: Path) -> Path:
     session = Session()
     session.raw(type="file-history-snapshot", messageId="m-1", snapshot={})
     session.raw(type="summary", summary="Of another session", leafUuid="u-9", sessionId="s-1", version="2.1.38")
-    return written(tmp_path / "logs" / "s-1.jsonl", *session.records)
+    return write_lines(tmp_path / "logs" / "s-1.jsonl", *session.records)
 
 
 def test_an_import_without_rows_fails_and_says_why_each_time(
@@ -50,7 +50,7 @@ def test_an_import_without_rows_fails_and_says_why_each_time(
 
 
 def test_calls_without_text_say_what_to_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = written(tmp_path / "traces.jsonl", traces(span(1, chat())))
+    path = write_lines(tmp_path / "traces.jsonl", traces(span(1, chat())))
     told = imported(tmp_path / "home", "otlp", path, dry_run=True, capsys=capsys)
     assert told["exit"] == 1
     assert "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT" in told["said"]
@@ -62,7 +62,7 @@ def test_what_was_asked_for_or_has_landed_is_no_failure(
 ) -> None:
     session = Session()
     session.turn("Make it faster.", "It is faster.")
-    path = written(tmp_path / "other" / "s-2.jsonl", *session.records)
+    path = write_lines(tmp_path / "other" / "s-2.jsonl", *session.records)
     home = tmp_path / "home"
     assert imported(home, "claude-code", path, since="2030-01-01", capsys=capsys)["exit"] == 0
     assert imported(home, "claude-code", path, capsys=capsys)["exit"] == 0
@@ -73,17 +73,17 @@ def test_what_was_asked_for_or_has_landed_is_no_failure(
 def test_files_of_another_program_are_named_with_the_command_that_reads_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = written(tmp_path / "rollouts" / "rollout-1.jsonl", *ROLLOUT)
+    path = write_lines(tmp_path / "rollouts" / "rollout-1.jsonl", *ROLLOUT)
     for named in (path, path.parent):
         told = imported(tmp_path / "home", "claude-code", named, capsys=capsys)
         assert told["exit"] == 1
         assert f"`slowwave import codex {named}`" in told["said"]
-    row = written(tmp_path / "rows.jsonl", {"prompt": "Which port?", "created_at": "2026-01-01"})
+    row = write_lines(tmp_path / "rows.jsonl", {"prompt": "Which port?", "created_at": "2026-01-01"})
     assert f"`slowwave land {row}`" in imported(tmp_path / "home", "claude-code", row, capsys=capsys)["said"]
 
 
 def test_a_dry_run_keeps_no_bytes_and_says_so_of_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = written(tmp_path / "traces.jsonl", traces(span(1, chat("Which port?", "5432."), trace="no id")))
+    path = write_lines(tmp_path / "traces.jsonl", traces(span(1, chat("Which port?", "5432."), trace="no id")))
     said = {dry: imported(tmp_path / "home", "otlp", path, dry_run=dry, capsys=capsys)["said"] for dry in (True, False)}
     assert all("traceId" in one for one in said.values())
     assert "kept" not in said[True]

@@ -43,7 +43,7 @@ DOCUMENTS = [
 ]  # fmt: skip
 
 
-def written(path: Path, *documents: Any) -> Path:
+def write_lines(path: Path, *documents: Any) -> Path:
     """A file of JSON lines that nothing was written to for two hours."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"".join(orjson.dumps(one) + b"\n" for one in documents))
@@ -54,8 +54,8 @@ def test_traces_and_logs_land_and_land_again_as_what_they_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home, folder = tmp_path / "home", tmp_path / "telemetry"
-    written(folder / "traces.json", *DOCUMENTS[:3])
-    written(folder / "logs.jsonl", *DOCUMENTS[3:])
+    write_lines(folder / "traces.json", *DOCUMENTS[:3])
+    write_lines(folder / "logs.jsonl", *DOCUMENTS[3:])
     first = imported(home, "otlp", folder, capsys=capsys)
     assert first["exit"] == 0
     assert first["import"]["rows"] == {"interaction": 1, "outcome": 2, "memory": 1}
@@ -82,8 +82,8 @@ def test_traces_and_logs_land_and_land_again_as_what_they_are(
 
 
 def test_paths_that_are_named_are_read_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    calls = written(tmp_path / "calls.log", traces(span(1, chat())))
-    texts = written(tmp_path / "texts", logs(log("gen_ai.user.message", {}, of=1, body={"content": "Which port?"})))
+    calls = write_lines(tmp_path / "calls.log", traces(span(1, chat())))
+    texts = write_lines(tmp_path / "texts", logs(log("gen_ai.user.message", {}, of=1, body={"content": "Which port?"})))
     assert imported(tmp_path / "home", "otlp", calls, texts, capsys=capsys)["import"]["rows"] == {"interaction": 1}
 
 
@@ -95,7 +95,7 @@ def test_a_document_may_be_written_over_many_lines(tmp_path: Path, capsys: pytes
 
 def test_a_line_that_is_being_written_waits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     home = tmp_path / "home"
-    path = written(tmp_path / "traces.json", traces(span(1, chat("One?", "1"))))
+    path = write_lines(tmp_path / "traces.json", traces(span(1, chat("One?", "1"))))
     whole = path.read_bytes()
     path.write_bytes(whole + orjson.dumps(traces(span(2, chat("Two?", "2"), trace=OTHER_TRACE)))[:100])
     told = imported(home, "otlp", path, capsys=capsys)
@@ -108,7 +108,7 @@ def test_a_line_that_is_being_written_waits(tmp_path: Path, capsys: pytest.Captu
 
 def _message_to_json(path: Path) -> None:
     spans = traces(span(1, chat("Which port?")) | {"traceId": "pjcMdykVb5oXHylyyPBdlg==", "spanId": "QKWW8LGoYAk="})
-    written(path, spans)
+    write_lines(path, spans)
 
 
 def _proto(path: Path) -> None:
@@ -128,7 +128,7 @@ def test_what_is_no_otlp_json_is_refused_with_advice(
     write: Callable[[Path], None], advice: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(tmp_path / "in" / "bad.json" if (tmp_path / "in").mkdir() is None else tmp_path)
-    written(tmp_path / "in" / "good.json", *DOCUMENTS[:2])
+    write_lines(tmp_path / "in" / "good.json", *DOCUMENTS[:2])
     for path, rows in ((tmp_path / "in", {"interaction": 1}), (tmp_path / "in" / "bad.json", {})):
         told = imported(tmp_path / "home", "otlp", path, capsys=capsys)
         assert told["import"]["rows"] == rows
@@ -143,7 +143,7 @@ def test_a_file_that_breaks_off_does_not_take_the_others_with_it(
     packed = gzip.compress(text)
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.json.gz").write_bytes(packed[: len(packed) // 2])
-    written(tmp_path / "in" / "b.json", *DOCUMENTS[:2])
+    write_lines(tmp_path / "in" / "b.json", *DOCUMENTS[:2])
     told = imported(tmp_path / "home", "otlp", tmp_path / "in", capsys=capsys)
     assert told["exit"] == 1
     assert "a.json.gz" in "".join(told["import"]["not_imported"])
@@ -151,7 +151,7 @@ def test_a_file_that_breaks_off_does_not_take_the_others_with_it(
 
 
 def test_hostile_lines_do_not_take_the_others_with_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = written(tmp_path / "traces.json", *DOCUMENTS[:2])
+    path = write_lines(tmp_path / "traces.json", *DOCUMENTS[:2])
     deep = b'{"resourceSpans":' + b"[" * 900 + b"]" * 900 + b"}\n"
     hostile = traces(span(7, chat("=cmd|'/c calc'!A0 \x00\x1b[2J </script>", "x"), trace=OTHER_TRACE))
     path.write_bytes(path.read_bytes() + b"\xff\xfe\n[1]\nnot json\n" + deep + orjson.dumps(hostile) + b"\n")
@@ -162,13 +162,13 @@ def test_hostile_lines_do_not_take_the_others_with_them(tmp_path: Path, capsys: 
 
 def test_secrets_stay_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     key = "sk-ant-" + "a1" * 20
-    path = written(tmp_path / "traces.json", traces(span(1, chat(f"Use {key}", "Done"))))
+    path = write_lines(tmp_path / "traces.json", traces(span(1, chat(f"Use {key}", "Done"))))
     imported(tmp_path / "home", "otlp", path, capsys=capsys)
     assert landed(tmp_path / "home", Interactions)[0]["prompt"] == "Use [secret:anthropic]"
 
 
 def test_what_to_set_for_the_texts_is_told_in_full(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = written(tmp_path / "traces.json", traces(span(1, chat())))
+    path = write_lines(tmp_path / "traces.json", traces(span(1, chat())))
     options: dict[str, Any] = {"since": None, "dry_run": True, "project_map": None, "infers": True, "output": "table"}
     with pytest.raises(typer.Exit):
         run_import(Settings(tmp_path / "home"), ["otlp", str(path)], **options)
@@ -178,7 +178,7 @@ def test_what_to_set_for_the_texts_is_told_in_full(tmp_path: Path, capsys: pytes
 
 
 def test_a_service_is_a_project_by_the_map(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = written(tmp_path / "traces.json", traces(span(1, chat("Which port?")), service="shop-api"))
+    path = write_lines(tmp_path / "traces.json", traces(span(1, chat("Which port?")), service="shop-api"))
     projects = tmp_path / "projects.toml"
     projects.write_text('"shop-api" = "shop"\n')
     imported(tmp_path / "home", "otlp", path, capsys=capsys, project_map=str(projects))
@@ -189,7 +189,7 @@ def test_rules_of_evaluations_stand_in_the_settings(tmp_path: Path, capsys: pyte
     home = tmp_path / "home"
     home.mkdir()
     scored = {"gen_ai.evaluation.name": "relevance", "gen_ai.evaluation.score.value": 0.8}
-    path = written(tmp_path / "traces.json", DOCUMENTS[0], logs(log("gen_ai.evaluation.result", scored, of=1)))
+    path = write_lines(tmp_path / "traces.json", DOCUMENTS[0], logs(log("gen_ai.evaluation.result", scored, of=1)))
     told = imported(home, "otlp", path, capsys=capsys)
     assert "outcome" not in told["import"]["rows"]
     assert any("'relevance'" in sort for sort in told["import"]["left_out"])
@@ -205,10 +205,10 @@ def test_what_comes_in_a_later_file_is_read_with_what_came_before(
 ) -> None:
     home = tmp_path / "home"
     key = "sk-ant-" + "a1" * 20
-    early = written(tmp_path / "1.json", DOCUMENTS[0], traces(span(8, chat(f"Use {key}"), trace=OTHER_TRACE)))
+    early = write_lines(tmp_path / "1.json", DOCUMENTS[0], traces(span(8, chat(f"Use {key}"), trace=OTHER_TRACE)))
     imported(home, "otlp", early, capsys=capsys)
-    late = written(tmp_path / "2.json", DOCUMENTS[1])
-    judged_later = written(tmp_path / "3.json", *DOCUMENTS[3:])
+    late = write_lines(tmp_path / "2.json", DOCUMENTS[1])
+    judged_later = write_lines(tmp_path / "3.json", *DOCUMENTS[3:])
     for path in (late, judged_later):
         told = imported(home, "otlp", path, capsys=capsys)
         assert told["import"]["rows"]["interaction"] == 1
@@ -237,7 +237,9 @@ def test_parts_are_kept_for_as_long_as_the_settings_say(tmp_path: Path, capsys: 
     kept = KeptParts(home / "lake" / "imports" / "otlp.parts", 1)
     path = tmp_path
     for number, day in enumerate((0, 0.5, 1.8), 1):
-        path = written(tmp_path / f"{day}.json", traces(span(1, chat("?"), trace=f"{number:032x}", start=day * 86_400)))
+        path = write_lines(
+            tmp_path / f"{day}.json", traces(span(1, chat("?"), trace=f"{number:032x}", start=day * 86_400))
+        )
         imported(home, "otlp", path, capsys=capsys, dry_run=True)
         assert len([*kept.lines()]) == number - 1
         imported(home, "otlp", path, capsys=capsys)
@@ -252,7 +254,7 @@ def test_parts_are_kept_for_as_long_as_the_settings_say(tmp_path: Path, capsys: 
 
 def test_damaged_parts_are_done_without(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     home = tmp_path / "home"
-    imported(home, "otlp", written(tmp_path / "1.json", *DOCUMENTS), capsys=capsys)
+    imported(home, "otlp", write_lines(tmp_path / "1.json", *DOCUMENTS), capsys=capsys)
     parts = home / "lake" / "imports" / "otlp.parts"
     whole = parts.read_bytes()
     for damaged in (b"", b"x", whole[: len(whole) // 2], whole[:-1] + b"x", whole + b"x"):
@@ -286,8 +288,8 @@ def test_traces_of_large_files_are_read_in_parts(tmp_path: Path) -> None:
         traces(span(1, feedback, trace=f"{n + 500:032x}", links=[{"traceId": f"{n:032x}", "spanId": span_id(899 + n)}]))
         for n in range(2, 40)
     ]
-    written(tmp_path / "a.json", *documents[::2])
-    written(tmp_path / "b.json", *documents[1::2])
+    write_lines(tmp_path / "a.json", *documents[::2])
+    write_lines(tmp_path / "b.json", *documents[1::2])
     units = OTLP.found(tmp_path).units
     whole, parts = together(units, _by_trace), together(units, _by_trace, unit_bytes=9_000)
     assert len(whole) == 1
@@ -300,8 +302,8 @@ def test_records_that_an_earlier_import_kept_are_read_again_and_not_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = tmp_path / "home"
-    first = written(tmp_path / "a.jsonl", traces(span(1, agent("Which port?", "5432."), seconds=9)))
-    later = written(tmp_path / "b.jsonl", traces(span(2, chat("Which port?", "5432."), parent=1, start=1)))
+    first = write_lines(tmp_path / "a.jsonl", traces(span(1, agent("Which port?", "5432."), seconds=9)))
+    later = write_lines(tmp_path / "b.jsonl", traces(span(2, chat("Which port?", "5432."), parent=1, start=1)))
     counts = [imported(home, "otlp", path, capsys=capsys)["import"] for path in (first, later)]
     assert [one["records"] for one in counts] == [{"span (turn)": 1}, {"span (call)": 1}]
     assert [one["rows"] for one in counts] == [{"interaction": 1}, {"interaction": 1}]

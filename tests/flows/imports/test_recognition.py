@@ -22,7 +22,7 @@ def home(tmp_path: Path) -> SmallHome:
     return SmallHome(tmp_path / "home")
 
 
-def written(path: Path, *records: Any) -> Path:
+def write_lines(path: Path, *records: Any) -> Path:
     path.parent.mkdir(exist_ok=True, parents=True)
     path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
     return aged(path)
@@ -31,7 +31,7 @@ def written(path: Path, *records: Any) -> Path:
 def transcript(path: Path) -> Path:
     session = Session()
     session.turn("Which port?", "4173.")
-    return written(path, *session.records)
+    return write_lines(path, *session.records)
 
 
 def test_a_file_is_imported_by_the_importer_that_reads_it(home: SmallHome, tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_a_file_is_imported_by_the_importer_that_reads_it(home: SmallHome, tmp_p
     assert "'Which port?' → '4173.'" in done.stdout
     session = PiSession("s-1")
     session.turn("Which port?", "4173.")
-    folder = written(tmp_path / "logs" / "more" / "one.jsonl", *session.records).parent.parent
+    folder = write_lines(tmp_path / "logs" / "more" / "one.jsonl", *session.records).parent.parent
     assert "(pi): 1 read" in home.ask("import", str(folder)).stdout
     assert json.loads(home.ask("import", str(folder), "--format", "json").stdout)["import"]["source"] == "pi"
 
@@ -94,7 +94,7 @@ def test_of_two_importers_one_is_asked_for(home: SmallHome, tmp_path: Path) -> N
 
 
 def test_beside_a_file_that_is_imported_the_others_are_named(home: SmallHome, tmp_path: Path) -> None:
-    path, other = transcript(tmp_path / "download.jsonl"), written(tmp_path / "chat.jsonl", {"messages": _CHAT})
+    path, other = transcript(tmp_path / "download.jsonl"), write_lines(tmp_path / "chat.jsonl", {"messages": _CHAT})
     done = home.ask("import", str(path), str(other), str(tmp_path / "gone.jsonl"))
     assert done.returncode == 1
     assert "1 interaction" in done.stdout
@@ -104,7 +104,7 @@ def test_beside_a_file_that_is_imported_the_others_are_named(home: SmallHome, tm
 
 def test_in_a_folder_of_other_files_each_sort_is_named_once(home: SmallHome, tmp_path: Path) -> None:
     for number in range(3):
-        written(tmp_path / "logs" / f"{number}.jsonl", {"messages": _CHAT})
+        write_lines(tmp_path / "logs" / f"{number}.jsonl", {"messages": _CHAT})
     done = home.ask("import", str(tmp_path / "logs"))
     assert done.returncode == 1
     assert "(and 2 more like it) is a list of chats" in done.stderr

@@ -26,7 +26,7 @@ def message(role: str, *texts: str, **more: Any) -> Record:
     return {"type": "message", "role": role, "content": [{"type": kind, "text": text} for text in texts], **more}
 
 
-def made(records: list[Record]) -> tuple[list[Record], list[LeftOut | Refused]]:
+def read_rollout(records: list[Record]) -> tuple[list[Record], list[LeftOut | Refused]]:
     located = [Located(number, record) for number, record in enumerate(records, 1)]
     found = [*CodexAdapter().made(located, Context(project_of=last_folder))]
     rows = [one.fields for one in found if isinstance(one, Row) and "prompt" in one.fields]
@@ -50,7 +50,7 @@ BARE: list[Record] = [
 
 def test_a_rollout_without_wrappers_has_its_turns_in_their_order() -> None:
     assert CodexAdapter().detected(BARE) == "Codex of 2025, without wrappers"
-    rows, _ = made(BARE)
+    rows, _ = read_rollout(BARE)
     assert [(row["prompt"], row["response"]) for row in rows] == [
         ("Which port?", "It is 5432."),
         ("And the host?", "The same."),
@@ -71,12 +71,12 @@ def test_its_runs_of_tests_are_outcomes() -> None:
 
 def test_an_older_context_names_the_directory_in_words() -> None:
     older = "<environment_context>\nCurrent working directory: /srv/till\n</environment_context>"
-    rows, _ = made([HEADER, message("user", older), *BARE[3:]])
+    rows, _ = read_rollout([HEADER, message("user", older), *BARE[3:]])
     assert {row["project"] for row in rows} == {"till"}
 
 
 def test_items_without_a_header_are_refused_with_the_reason() -> None:
-    rows, others = made(BARE[3:])
+    rows, others = read_rollout(BARE[3:])
     assert rows == []
     assert [one.reason for one in others if isinstance(one, Refused)] == [NO_TIME, NO_TIME]
 
@@ -115,12 +115,12 @@ def fork(*counts: Record, **more: Any) -> list[Record]:
     ],
 )
 def test_a_fork_that_goes_on_from_a_total_counts_its_own_tokens(counts: list[Record], tokens: int | None) -> None:
-    rows, _ = made(fork(*counts))
+    rows, _ = read_rollout(fork(*counts))
     assert [row.get("tokens") for row in rows] == [tokens]
 
 
 def test_a_thread_of_its_own_counts_from_nothing() -> None:
-    rows, _ = made(fork(count(228, 20_000, None), forked_from_id=None))
+    rows, _ = read_rollout(fork(count(228, 20_000, None), forked_from_id=None))
     assert [row.get("tokens") for row in rows] == [20_000]
 
 
@@ -129,13 +129,13 @@ def test_what_a_thread_had_spent_before_its_fork_changes_nothing(before: int, sp
     totals = [before + sum(spent[: place + 1]) for place in range(len(spent))]
     said = enumerate(zip(totals, spent, strict=True))
     counts = [count(227 + place / 10, total, last) for place, (total, last) in said]
-    rows, _ = made(fork(*counts))
+    rows, _ = read_rollout(fork(*counts))
     assert [row["tokens"] for row in rows] == [sum(spent)]
 
 
 def test_records_of_no_turn_are_counted_by_kind() -> None:
     compacted = {"timestamp": "x", "type": "compacted", "payload": {}}
-    _, others = made([*fork(count(228, 9, 9)), compacted, given(300, "user", CONTEXT)])
+    _, others = read_rollout([*fork(count(228, 9, 9)), compacted, given(300, "user", CONTEXT)])
     counts = {one.sort: one.count for one in others if isinstance(one, LeftOut)}
     assert counts["records of no turn: compacted"] == 1
 
@@ -145,16 +145,16 @@ def test_response_items_alone_are_turns_of_a_thread_that_the_first_of_them_names
                for day, item in enumerate(BARE[2:], 1)]  # fmt: skip
     bare = [{**record["payload"], "timestamp": record["timestamp"]} for record in wrapped]
     for records in (wrapped, bare):
-        rows, _ = made(records)
+        rows, _ = read_rollout(records)
         assert [(row["prompt"], row["response"]) for row in rows] == [
             ("Which port?", "It is 5432."),
             ("And the host?", "The same."),
         ]
         assert len({row["session_id"] for row in rows}) == 1
-        assert rows[0] == made(records[:7])[0][0]
-    assert made(wrapped[1:])[0][0]["session_id"] != made(wrapped)[0][0]["session_id"]
+        assert rows[0] == read_rollout(records[:7])[0][0]
+    assert read_rollout(wrapped[1:])[0][0]["session_id"] != read_rollout(wrapped)[0][0]["session_id"]
 
 
 def test_what_was_said_before_any_turn_is_counted() -> None:
-    _, others = made([HEADER, message("assistant", "Hello."), *BARE[3:]])
+    _, others = read_rollout([HEADER, message("assistant", "Hello."), *BARE[3:]])
     assert {one.sort: one.count for one in others if isinstance(one, LeftOut)} == {"records of no turn: message": 1}

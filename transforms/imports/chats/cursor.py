@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from slowwave.transforms.core.exact_json import parse_json_text
 from slowwave.transforms.imports.asked import text_of
 from slowwave.transforms.imports.chats.chat_log import (
     ATTACHMENT,
@@ -23,7 +24,6 @@ from slowwave.transforms.imports.chats.chat_log import (
     objects_in,
     text_in,
 )
-from slowwave.transforms.imports.chats.model_call import held
 from slowwave.transforms.imports.made import LeftOut, Record
 from slowwave.transforms.imports.turns import Call
 
@@ -66,13 +66,13 @@ def _bubble(bubble: Mapping[str, Any]) -> Iterator[Part]:
     elif kind == _AGENT:
         tool, counts = object_in(bubble, "toolFormerData"), object_in(bubble, "tokenCount")
         call_id = text_in(tool, "toolCallId") or name
-        command = text_in(held(tool.get("params")), "command") if text_in(tool, "name") in _SHELLS else ""
+        command = text_in(parse_json_text(tool.get("params")), "command") if text_in(tool, "name") in _SHELLS else ""
         calls = (Call(call_id, text_in(tool, "name"), command),) if text_in(tool, "name") else ()
         tokens = int(number_in(counts, "inputTokens") + number_in(counts, "outputTokens"))
         model = text_in(object_in(bubble, "modelInfo"), "modelName")
         yield Message("agent", text, at, name, model, tokens, calls=calls)
         if calls:
-            status, printed = text_in(tool, "status"), held(tool.get("result"))
+            status, printed = text_in(tool, "status"), parse_json_text(tool.get("result"))
             refused = text_in(tool, "userDecision") == "rejected"
             end = "refused" if refused else "interrupted" if status == "cancelled" else "ended"
             output = printed if isinstance(printed, str) else text_in(printed, "output")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from slowwave.transforms.core.exact_json import parse_json_text
 from slowwave.transforms.imports.chats.chat_log import ChatLog, Part, number_in, object_in, text_in
-from slowwave.transforms.imports.chats.model_call import ModelCall, call_parts, held
+from slowwave.transforms.imports.chats.model_call import ModelCall, call_parts
 from slowwave.transforms.imports.made import LeftOut, Record
 
 NAME = "langfuse-ui"
@@ -35,8 +36,8 @@ def _call(one: Mapping[str, Any], name: str, at: object) -> ModelCall:
     usage, costs = object_in(one, "usageDetails"), object_in(one, "costDetails")
     return ModelCall(
         call_id=name,
-        question=held(one.get("input")),
-        answer=held(one.get("output")),
+        question=parse_json_text(one.get("input")),
+        answer=parse_json_text(one.get("output")),
         at=at,
         ended_at=one.get("endTime"),
         session=text_in(one, "sessionId"),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from slowwave.transforms.core.exact_json import parse_json_text
 from slowwave.transforms.imports.chats.chat_log import ChatLog, Part, number_in, object_in, objects_in, text_in
-from slowwave.transforms.imports.chats.model_call import ModelCall, answer_parts, call_parts, held, tokens_in
+from slowwave.transforms.imports.chats.model_call import ModelCall, answer_parts, call_parts, tokens_in
 from slowwave.transforms.imports.made import LeftOut, Record
 
 NAME = "langsmith"
@@ -34,11 +35,11 @@ def _parts(record: Record) -> Iterator[Part]:
 
 
 def _call(name: str, run: Mapping[str, Any]) -> ModelCall:
-    metadata, outputs = object_in(object_in(run, "extra"), "metadata"), held(run.get("outputs"))
+    metadata, outputs = object_in(object_in(run, "extra"), "metadata"), parse_json_text(run.get("outputs"))
     usage = object_in(outputs, "usage_metadata") or object_in(outputs, "usage")
     return ModelCall(
         call_id=name,
-        question=held(run.get("inputs")),
+        question=parse_json_text(run.get("inputs")),
         answer=outputs,
         at=run.get("start_time"),
         ended_at=run.get("end_time"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from slowwave.transforms.core.exact_json import parse_json_text
 from slowwave.transforms.imports.chats.chat_log import ChatLog, Part, number_in, object_in, text_in
-from slowwave.transforms.imports.chats.model_call import ModelCall, call_parts, held
+from slowwave.transforms.imports.chats.model_call import ModelCall, call_parts
 from slowwave.transforms.imports.made import LeftOut, Record
 
 NAME = "litellm"
@@ -21,12 +22,12 @@ def _parts(record: Record) -> Iterator[Part]:
     if producer(record) is None:
         yield LeftOut("a record that is no call")
         return
-    request, response = held(record.get("proxy_server_request")), held(record.get("response"))
-    messages = held(record.get("messages")) or object_in({"": request}, "").get("messages")
+    request, response = parse_json_text(record.get("proxy_server_request")), parse_json_text(record.get("response"))
+    messages = parse_json_text(record.get("messages")) or object_in({"": request}, "").get("messages")
     if not messages:
         yield LeftOut("a call without its texts (set `store_prompts_in_spend_logs: true`)")
         return
-    metadata = object_in({"metadata": held(record.get("metadata"))}, "metadata")
+    metadata = object_in({"metadata": parse_json_text(record.get("metadata"))}, "metadata")
     yield from call_parts(
         ModelCall(
             call_id=text_in(record, "request_id") or text_in(record, "id"),

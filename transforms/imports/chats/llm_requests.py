@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from slowwave.transforms.core.exact_json import parse_json_text
 from slowwave.transforms.imports.chats.chat_log import ChatLog, Part, number_in, object_in, text_in
 from slowwave.transforms.imports.chats.litellm import producer
-from slowwave.transforms.imports.chats.model_call import ModelCall, call_parts, held, tokens_in
+from slowwave.transforms.imports.chats.model_call import ModelCall, call_parts, tokens_in
 from slowwave.transforms.imports.made import LeftOut, Record
 
 NAME = "llm-requests"
@@ -25,7 +26,7 @@ _FAILED_FROM = 400
 
 def _request(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """The request, which may be the record itself; an empty object where there is none."""
-    for one in (*(held(record.get(name)) for name in _REQUESTS), record):
+    for one in (*(parse_json_text(record.get(name)) for name in _REQUESTS), record):
         if isinstance(one, dict) and isinstance(one.get("model"), str) and ("messages" in one or "input" in one):
             return one
     return {}
@@ -33,7 +34,7 @@ def _request(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _response(record: Mapping[str, Any]) -> Mapping[str, Any]:
     for name in _RESPONSES:
-        one = held(record.get(name))
+        one = parse_json_text(record.get(name))
         one = one.get("body", one) if isinstance(one, dict) else one
         if isinstance(one, dict) and not _ANSWERS.isdisjoint(one):
             return one

@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.imports.asked import answered, asked
 from slowwave.transforms.imports.chats.chat_log import (
@@ -71,16 +69,6 @@ def answer_parts(call: ModelCall, to: str = "") -> Iterator[Part]:
     end = "api_error" if call.is_failed else "ended"
     if text or call.is_failed:
         yield Message("agent", text, call.ended_at, "", call.model, call.tokens, call.cost, end=end, to=to)
-
-
-def held(value: object) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return a value, read if it is JSON in a text, as logs in tables have it."""
-    if isinstance(value, str) and value[:1] in {"{", "["}:
-        try:
-            return orjson.loads(value)
-        except orjson.JSONDecodeError:
-            return value
-    return value
 
 
 def tokens_in(usage: Mapping[str, Any]) -> int:

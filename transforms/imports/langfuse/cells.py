@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-import orjson
-
+from slowwave.transforms.core.exact_json import parse_json_value
 from slowwave.transforms.imports.moments import later
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -22,25 +21,15 @@ def text(value: Any) -> str:  # noqa: ANN401 - whatever a cell holds
     return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else ""
 
 
-def held(value: Any) -> Any:  # noqa: ANN401
-    """What a cell holds: objects and lists that are written as JSON text too."""
-    if not isinstance(value, str) or value.lstrip()[:1] not in {"{", "[", '"'}:
-        return value
-    try:
-        return orjson.loads(value)
-    except orjson.JSONDecodeError:
-        return value
-
-
 def mapping(value: Any) -> dict[str, Any]:  # noqa: ANN401
     """An object, also as pairs of names and values; {} for anything else."""
-    value = held(value)
+    value = parse_json_value(value)
     if isinstance(value, dict):
-        return {str(name): held(one) for name, one in value.items()}
+        return {str(name): parse_json_value(one) for name, one in value.items()}
     if isinstance(value, list) and all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in value):  # noqa: PLR2004
-        return {str(name): held(one) for name, one in value}
+        return {str(name): parse_json_value(one) for name, one in value}
     if isinstance(value, list) and all(isinstance(pair, dict) and pair.keys() >= {"key", "value"} for pair in value):
-        return {str(pair["key"]): held(pair["value"]) for pair in value}
+        return {str(pair["key"]): parse_json_value(pair["value"]) for pair in value}
     return {}
 
 

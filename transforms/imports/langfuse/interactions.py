@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from slowwave.transforms.core.blank import says_nothing
+from slowwave.transforms.core.exact_json import parse_json_value
 from slowwave.transforms.imports.asked import Said, answered, asked
-from slowwave.transforms.imports.langfuse.cells import held, mapping, number, text, written
+from slowwave.transforms.imports.langfuse.cells import mapping, number, text, written
 from slowwave.transforms.imports.langfuse.traces import Observed, Trace, is_root, raw
 from slowwave.transforms.imports.made import Context, LeftOut, Made, Refused, Row
 from slowwave.transforms.imports.memory_records import MemoryRecord, in_text, record
@@ -36,14 +37,14 @@ def interaction_made(trace: Trace, searches: Collection[str], context: Context) 
         return
     calls = [one for one in trace.observations if one.type == "GENERATION"]
     sources = [one for one in (trace.own, trace.root) if one is not None]
-    prompt = _first(asked(held(one.row.get("input"))) for one in [*sources, *calls[:1]])
+    prompt = _first(asked(parse_json_value(one.row.get("input"))) for one in [*sources, *calls[:1]])
     if prompt is None:
         yield LeftOut(
             "traces without an input: record it, or switch its group of columns on in the export",
             example=trace.trace_id,
         )
         return
-    answer = _first(answered(held(one.row.get("output"))) for one in [*sources, *reversed(calls)])
+    answer = _first(answered(parse_json_value(one.row.get("output"))) for one in [*sources, *reversed(calls)])
     rows = [one for one in (trace.own, *trace.observations) if one is not None]
     updated = (
         max(one.updated for one in rows if one.updated is not None)
@@ -72,7 +73,7 @@ def interaction_made(trace: Trace, searches: Collection[str], context: Context) 
         "model": next((model for one in reversed(calls) if (model := text(one.row.get("provided_model_name")))), ""),
         "environment": environment,
         "release": _said(sources, "release"),
-        "trace_tags": held(first.row.get("tags")),
+        "trace_tags": parse_json_value(first.row.get("tags")),
         "prompt_form": "json" if prompt.is_json else None,
         "response_form": "json" if answer and answer.is_json else None,
     }
@@ -126,11 +127,14 @@ def _memories(
     for search in trace.observations:
         if text(search.row.get("name")) not in searches:
             continue
-        records = [one for one in _records(held(search.row.get("output"))) if one.id]
+        records = [one for one in _records(parse_json_value(search.row.get("output"))) if one.id]
         for place, one in enumerate(records, 1):
             offered.setdefault(one.id, {"id": one.id, "rank": place, "score": one.score})
         later = [call for call in calls if call.started and search.ended and call.started >= search.ended]
-        seen = in_text(records, "\n".join(_all_text(held(call.row.get("input"))) for call in later))
+        seen = in_text(
+            records,
+            "\n".join(_all_text(parse_json_value(call.row.get("input"))) for call in later),
+        )
         if seen is not None:
             used = (used or {}) | dict.fromkeys(seen)
     return [*offered.values()], None if used is None else [*used]
@@ -138,7 +142,10 @@ def _memories(
 
 def _records(output: Any) -> list[MemoryRecord]:  # noqa: ANN401 - whatever a tool returned
     if isinstance(output, dict):
-        output = next((found for name in _LISTS if isinstance(found := held(output.get(name)), list)), [output])
+        output = next(
+            (found for name in _LISTS if isinstance(found := parse_json_value(output.get(name)), list)),
+            [output],
+        )
     return [record(one) for one in output if isinstance(one, dict)] if isinstance(output, list) else []
 
 

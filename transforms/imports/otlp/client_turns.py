@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from slowwave.transforms.core.exact_json import parse_json_value
 from slowwave.transforms.imports.otlp.clients import (
     DETAILS,
     Client,
@@ -22,7 +23,7 @@ from slowwave.transforms.imports.otlp.clients import (
 )
 from slowwave.transforms.imports.otlp.conventions import HIDDEN
 from slowwave.transforms.imports.otlp.spans import Event, Span
-from slowwave.transforms.imports.otlp.values import number, parsed, text, whole
+from slowwave.transforms.imports.otlp.values import number, text, whole
 
 TWICE = "details of a call that events of its turn tell too"
 _TOP = frozenset({"claude_code.interaction", "user_prompt"})
@@ -143,7 +144,7 @@ def _text(value: Any) -> str:  # noqa: ANN401
     """A text that is to be seen; of Gemini's responses as JSON, in pieces or whole, the text in them."""
     if not isinstance(value, str) or value in HIDDEN:
         return ""
-    held = parsed(value)
+    held = parse_json_value(value)
     if isinstance(held, str):
         return held
     pieces = [one for one in (held if isinstance(held, list) else [held]) if isinstance(one, dict)]

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from slowwave.transforms.core.blank import says_nothing
-from slowwave.transforms.imports.asked import Said, answered, asked, text_of
+from slowwave.transforms.core.exact_json import parse_json_value
+from slowwave.transforms.imports.asked import USER_ROLES, Said, answered, asked, text_of
 from slowwave.transforms.imports.otlp.clients import is_talk
 from slowwave.transforms.imports.otlp.conventions import (
     HIDDEN,
@@ -19,12 +20,11 @@ from slowwave.transforms.imports.otlp.conventions import (
     Flat,
 )
 from slowwave.transforms.imports.otlp.spans import Event, Node
-from slowwave.transforms.imports.otlp.values import numbered, parsed
+from slowwave.transforms.imports.otlp.values import numbered
 
 _DEEPEST = 6
-_USER = frozenset({"user", "human"})
 # Who else speaks among the messages of an output. Gemini's own role for itself is `model`, and Gemini CLI's `system`.
-_OTHERS = frozenset({"user", "human", "tool", "function", "developer"})
+_OTHERS = USER_ROLES | {"tool", "function", "developer"}
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Content:
     @cached_property
     def prompt(self) -> Said | None:
         """The last text of the user's, None where there is none."""
-        texts = (message.text for message in reversed(self.inputs) if message.role in _USER)
+        texts = (message.text for message in reversed(self.inputs) if message.role in USER_ROLES)
         said = next((text for text in texts if not says_nothing(text)), None)
         if said is not None:
             return Said(said)
@@ -91,7 +91,7 @@ class Content:
     def goes_on(self) -> bool:
         """Whether the input goes on after what the user said last: a further call of the same turn."""
         last = self.inputs[-1] if self.inputs else None
-        return last is not None and (last.role not in _USER or says_nothing(last.text))
+        return last is not None and (last.role not in USER_ROLES or says_nothing(last.text))
 
     @cached_property
     def read(self) -> str:
@@ -99,7 +99,7 @@ class Content:
         held = self.node.span.attributes
         texts = [m.read for m in self.inputs]
         instructions = [held, *(event.attributes for event in self.node.events)]
-        texts += [_all_text(parsed(one.get("gen_ai.system_instructions"))) for one in instructions]
+        texts += [_all_text(parse_json_value(one.get("gen_ai.system_instructions"))) for one in instructions]
         if not self.inputs:
             texts += [_all_text(held.get(name)) for name in INPUTS]
         return "\n".join(text for text in texts if text)
@@ -121,7 +121,7 @@ def _value(held: Mapping[str, Any], names: Iterable[str], read: Any) -> Said | N
         if (value := held.get(name)) is None or (isinstance(value, str) and value in HIDDEN):
             continue
         is_text = name.endswith(".value") and held.get(name.replace(".value", ".mime_type")) != "application/json"
-        said = read(value if is_text else parsed(value))
+        said = read(value if is_text else parse_json_value(value))
         if said is not None and not says_nothing(said.text):
             return said
     return None
@@ -129,7 +129,7 @@ def _value(held: Mapping[str, Any], names: Iterable[str], read: Any) -> Said | N
 
 def _from_json(value: Any, role: str) -> Iterator[Message]:  # noqa: ANN401
     """Messages as the conventions have them since 1.37; one without a role, and a text alone, is the side's own."""
-    messages = parsed(value)
+    messages = parse_json_value(value)
     if isinstance(messages, str) and not says_nothing(messages) and messages not in HIDDEN:
         yield Message(role, messages)
     held = [one for one in (messages if isinstance(messages, list) else [messages]) if isinstance(one, dict)]
@@ -170,13 +170,13 @@ def _choices(events: Iterable[Event]) -> Iterator[Message]:
     for event in events:
         if event.name == "gen_ai.choice":
             body = _body(event)
-            message = parsed(body.get("message"))
+            message = parse_json_value(body.get("message"))
             content = message.get("content") if isinstance(message, dict) else message or body.get("content")
             yield Message("assistant", content)
 
 
 def _body(event: Event) -> dict[str, Any]:
-    body = event.body if event.body is not None else parsed(event.attributes.get("gen_ai.event.content"))
+    body = event.body if event.body is not None else parse_json_value(event.attributes.get("gen_ai.event.content"))
     return body if isinstance(body, dict) else {**event.attributes}
 
 
@@ -194,7 +194,7 @@ def _opened(content: Any) -> Any:  # noqa: ANN401
     """The parts of a message that are JSON as text; any other content as it is."""
     if not (isinstance(content, str) and content.startswith("[{")):
         return content
-    parts = parsed(content)
+    parts = parse_json_value(content)
     return parts if text_of(parts) else content
 
 

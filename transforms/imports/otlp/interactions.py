@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from slowwave.transforms.core.exact_json import parse_json_value
 from slowwave.transforms.imports.asked import Said
 from slowwave.transforms.imports.made import LeftOut, Made, Refused, Row
 from slowwave.transforms.imports.otlp.clients import client_of, client_of_scope
@@ -23,7 +24,7 @@ from slowwave.transforms.imports.otlp.evaluations import is_evaluated
 from slowwave.transforms.imports.otlp.memory_spans import memories_of, records_of, searches_of
 from slowwave.transforms.imports.otlp.spans import Node
 from slowwave.transforms.imports.otlp.turns import Asked, Read, response_id
-from slowwave.transforms.imports.otlp.values import instant, number, parsed, text, whole
+from slowwave.transforms.imports.otlp.values import instant, number, text, whole
 
 _MUTE = (
     "calls of a model without their text: where they run, set"
@@ -178,7 +179,7 @@ def _tokens(calls: Iterable[Node], node: Node) -> int | None:
 
 def _tokens_of(node: Node) -> int | None:
     held = node.span.attributes
-    objects = [parsed(held.get(name)) for name in TOKEN_OBJECTS]
+    objects = [parse_json_value(held.get(name)) for name in TOKEN_OBJECTS]
     for counts in [*(one for one in objects if isinstance(one, dict)), held]:
         for names in TOKENS:
             parts = [found for name in names if (found := whole(counts.get(name))) is not None]

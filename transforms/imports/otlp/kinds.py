@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from slowwave.transforms.core.exact_json import parse_json_value
 from slowwave.transforms.imports.otlp.conventions import FIRST_CALLS, FIRST_KINDS, KINDS, LATER_TURNS, NAMED, Kind
 from slowwave.transforms.imports.otlp.spans import Node, tells_content
-from slowwave.transforms.imports.otlp.values import parsed, text
+from slowwave.transforms.imports.otlp.values import text
 
 
 def kind_of(node: Node, memory_stores: Collection[str]) -> Kind:
@@ -46,7 +47,7 @@ def stated_kind(held: Mapping[str, Any], name: str) -> Kind:
     """The kind that a span states, by the first of its attributes whose value is known, else by its name."""
     for attribute, kinds in KINDS:
         if (value := held.get(attribute)) is not None:
-            kind = kinds.get(text(parsed(value)))  # MLflow writes each value as JSON
+            kind = kinds.get(text(parse_json_value(value)))  # MLflow writes each value as JSON
             if kind is not None:
                 return kind
     return NAMED.get(name, "other")

@@ -6,18 +6,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from slowwave.transforms.core.exact_json import parse_json_value
 from slowwave.transforms.imports.made import LeftOut, Made, Refused, Row
 from slowwave.transforms.imports.memory_records import MemoryRecord, in_text, record
 from slowwave.transforms.imports.otlp.spans import Node
 from slowwave.transforms.imports.otlp.turns import Asked, Read
-from slowwave.transforms.imports.otlp.values import instant, numbered, parsed, text
+from slowwave.transforms.imports.otlp.values import instant, numbered, text
 
 
 def records_of(node: Node) -> list[MemoryRecord]:
     """The records of a span, in their order: memories, or documents of a retrieval."""
     held = node.span.attributes
     for name in ("gen_ai.memory.records", "gen_ai.retrieval.documents"):
-        if isinstance(found := parsed(held.get(name)), list):
+        if isinstance(found := parse_json_value(held.get(name)), list):
             return [record(one) for one in found if isinstance(one, dict)]
     documents = numbered(held, "retrieval.documents.")
     return [record({key.removeprefix("document."): value for key, value in one.items()}) for one in documents]

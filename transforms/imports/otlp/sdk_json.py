@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from slowwave.transforms.core.times import EPOCH_NANOSECONDS_BELOW, EPOCH_NANOSECONDS_FROM, epoch_microseconds
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ERROR = 2
 _ERRORS = frozenset({"ERROR", "STATUSCODE.ERROR", "STATUS_CODE_ERROR", "2"})
-# From how many on a number of time is in nanoseconds, microseconds, milliseconds; else in seconds.
-_UNITS = ((10**17, 1), (10**14, 10**3), (10**11, 10**6), (0, 10**9))
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _DEEPEST = 8
 _LISTS = (("data", "spans"), ("spans",), ("data",), ("traces",))
+_MOST_LISTS = 2  # traces hold spans
 
 Path = tuple[str, ...]
 
@@ -42,16 +42,17 @@ class Form:
     is_log: bool = False
 
 
+_OF_SDK = Form(
+    "spans of the OpenTelemetry SDK",
+    (("context", "trace_id"), ("context", "span_id"), ("start_time",)),
+    (("context", "trace_id"),),
+    (("context", "span_id"),),
+    (("parent_id",),),
+    (("start_time",),),
+    (("end_time",),),
+)
 FORMS = (
-    Form(
-        "spans of Phoenix",
-        (("context", "trace_id"), ("span_kind",), ("start_time",)),
-        (("context", "trace_id"),),
-        (("context", "span_id"),),
-        (("parent_id",),),
-        (("start_time",),),
-        (("end_time",),),
-    ),
+    replace(_OF_SDK, called="spans of Phoenix", marks=(("context", "trace_id"), ("span_kind",), ("start_time",))),
     Form(
         "a frame of Phoenix's spans",
         (("context.trace_id",), ("context.span_id",)),
@@ -61,15 +62,7 @@ FORMS = (
         (("start_time",),),
         (("end_time",),),
     ),
-    Form(
-        "spans of the OpenTelemetry SDK",
-        (("context", "trace_id"), ("context", "span_id"), ("start_time",)),
-        (("context", "trace_id"),),
-        (("context", "span_id"),),
-        (("parent_id",),),
-        (("start_time",),),
-        (("end_time",),),
-    ),
+    _OF_SDK,
     Form(
         "spans of MLflow",
         (("trace_id",), ("span_id",), ("start_time_unix_nano",), ("attributes",)),
@@ -123,7 +116,7 @@ def _inner(record: Mapping[str, Any], depth: int = 0) -> Iterator[tuple[Mapping[
     if form is not None:
         yield record, form
         return
-    for path in _LISTS if depth < len(_LISTS[0]) else ():
+    for path in _LISTS if depth < _MOST_LISTS else ():
         held = _at(record, path)
         if isinstance(held, list):
             for one in held:
@@ -266,8 +259,9 @@ def _nanoseconds(value: Any) -> int | None:  # noqa: ANN401
     if isinstance(value, list) and len(value) == 2 and all(isinstance(one, int) for one in value):  # noqa: PLR2004
         return value[0] * 10**9 + value[1]
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        is_time = math.isfinite(value) and value >= 0
-        return int(value * next(times for least, times in _UNITS if value >= least)) if is_time else None
+        if not 0 <= value < EPOCH_NANOSECONDS_BELOW:
+            return None
+        return int(value) if value >= EPOCH_NANOSECONDS_FROM else int(epoch_microseconds(value) * 1000)
     try:
         moment = datetime.fromisoformat(str(value))
     except ValueError:

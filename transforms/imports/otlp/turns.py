@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from slowwave.transforms.core.exact_json import parse_json_value
 from slowwave.transforms.imports.asked import Said
 from slowwave.transforms.imports.otlp.content import Content
 from slowwave.transforms.imports.otlp.conventions import RESPONSE_IDS, Kind
 from slowwave.transforms.imports.otlp.kinds import is_first_call, is_first_frame, kind_of
 from slowwave.transforms.imports.otlp.spans import Node, Trace
-from slowwave.transforms.imports.otlp.values import parsed, text
+from slowwave.transforms.imports.otlp.values import text
 
 
 @dataclass(eq=False)
@@ -89,7 +90,7 @@ def response_id(node: Node) -> str:
     if found := next((said for name in RESPONSE_IDS if (said := text(held.get(name)))), ""):
         return found
     if held.get("output.mime_type") == "application/json" and isinstance(
-        body := parsed(held.get("output.value")), dict
+        body := parse_json_value(held.get("output.value")), dict
     ):
         return text(body.get("id"))
     return ""

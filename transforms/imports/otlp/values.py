@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-import orjson
-
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 # 9999-12-31, in nanoseconds
 _LAST = 253_402_300_799 * 10**9
@@ -98,16 +96,6 @@ def nanoseconds(value: Any) -> int | None:  # noqa: ANN401
 def instant(ns: int, microseconds: int = 0) -> str:
     """A time as landing reads it, some microseconds later."""
     return f"{(_EPOCH + timedelta(microseconds=ns // 1000 + microseconds)).isoformat()}Z"
-
-
-def parsed(value: Any) -> Any:  # noqa: ANN401
-    """What a JSON text holds; anything else, and a text that is no JSON, as it is."""
-    if not isinstance(value, str) or value.lstrip()[:1] not in {"{", "[", '"'}:
-        return value
-    try:
-        return orjson.loads(value)
-    except orjson.JSONDecodeError:
-        return value
 
 
 def numbered(held: Mapping[str, Any], prefix: str) -> list[dict[str, Any]]:

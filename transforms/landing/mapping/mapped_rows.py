@@ -12,7 +12,7 @@ from slowwave.transforms.landing.mapping.contract import FIELDS
 from slowwave.transforms.landing.mapping.conversions import converted
 from slowwave.transforms.landing.mapping.paths import value_at, without
 from slowwave.transforms.landing.mapping.rules import FieldMapping, Rule
-from slowwave.transforms.landing.mapping.shape import exploded, told_apart
+from slowwave.transforms.landing.mapping.shape import explode_row, number_row
 
 PROVENANCE = "provenance"
 
@@ -79,10 +79,10 @@ def mapped_rows(rows: DeliveredRows, mapping: FieldMapping) -> MappedRows:
     mapped: list[MappedRecord] = []
     origins: list[int] = []
     for at, record in enumerate(rows.as_records()):
-        parts = exploded(record, mapping)
+        parts = explode_row(record, mapping)
         for number, part in enumerate(parts, 1):
             made = mapped_record(part, mapping)
-            mapped.append(replace(made, record=told_apart(made.record, mapping, number, len(parts))))
+            mapped.append(replace(made, record=number_row(made.record, mapping, number, len(parts))))
             origins.append(at)
     return MappedRows(rows, mapped, origins)
 

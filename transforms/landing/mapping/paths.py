@@ -11,9 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import orjson
-
-from slowwave.transforms.core.exact_json import exact_json
+from slowwave.transforms.core.exact_json import parse_json_text
 from slowwave.transforms.landing.mapping.messages import LAST, last_of, text_of
 
 _MOST_DIGITS = 9
@@ -25,8 +23,7 @@ def value_at(value: Any, parts: Sequence[str]) -> Any:  # noqa: ANN401 - whateve
     """What the path leads to; None where there is nothing."""
     if not parts:
         return value
-    if isinstance(value, str):
-        value = said_by(value)
+    value = parse_json_text(value)
     if isinstance(value, dict):
         for end in range(len(parts), 0, -1):
             inner = value.get(".".join(parts[:end]))
@@ -48,16 +45,6 @@ def _in_list(items: list[Any], parts: Sequence[str]) -> Any:  # noqa: ANN401
         return value_at(items[at], parts[1:]) if at < len(items) else None
     found = [value_at(item, parts) if isinstance(item, dict) else None for item in items]
     return found if not items or any(one is not None for one in found) else None
-
-
-def said_by(text: str) -> Any:  # noqa: ANN401
-    """Return the object or list that a text says as JSON; None where it says none."""
-    if not text.lstrip().startswith(("{", "[")):
-        return None
-    try:
-        return exact_json(text)
-    except orjson.JSONDecodeError:
-        return None
 
 
 def without(record: dict[str, Any], parts: Sequence[str]) -> dict[str, Any]:

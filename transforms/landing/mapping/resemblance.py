@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from slowwave.transforms.core.exact_json import parse_json_text
 from slowwave.transforms.core.times import EPOCH_MILLISECONDS_FROM
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.mapping.contract import FIELDS, FIELDS_OF, MAPPABLE
 from slowwave.transforms.landing.mapping.messages import is_dialogue
 from slowwave.transforms.landing.mapping.named_otherwise import fits
-from slowwave.transforms.landing.mapping.paths import said_by
 from slowwave.transforms.landing.mapping.synonyms import LIKELY_NAMES, SURE_NAMES, plain
 from slowwave.transforms.landing.mapping.unknown_fields import UnknownField, UnknownFields
 
@@ -113,7 +113,7 @@ def _is_sentence(value: object) -> bool:
     """A text that somebody may have said: JSON in a text, such as settings, and a whole conversation are none."""
     if not isinstance(value, str) or " " not in value.strip() or len(value) < _SENTENCE:
         return False
-    return said_by(value) is None and not is_dialogue(value)
+    return isinstance(parse_json_text(value), str) and not is_dialogue(value)
 
 
 def _is_time(value: object) -> bool:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from slowwave.transforms.core.exact_json import parse_json_text
 from slowwave.transforms.landing.coerce import Unfit, json_text
 from slowwave.transforms.landing.mapping.messages import has_messages, turns_of
-from slowwave.transforms.landing.mapping.paths import said_by, value_at, without
+from slowwave.transforms.landing.mapping.paths import value_at, without
 from slowwave.transforms.landing.mapping.rules import Condition, FieldMapping
 
 LEFT_OUT = "the mapping leaves it out"
@@ -24,7 +25,7 @@ _ONCE = frozenset(
 _IDS = frozenset({"interaction_id", "outcome_id", "memory_id"})
 
 
-def refusal(record: dict[str, Any], mapping: FieldMapping) -> str:
+def find_refusal(record: dict[str, Any], mapping: FieldMapping) -> str:
     """Return why no row is made of a delivered one; '' where one is, or several are."""
     for condition in mapping.where:
         if not _is_met(condition, value_at(record, condition.parts)):
@@ -33,7 +34,7 @@ def refusal(record: dict[str, Any], mapping: FieldMapping) -> str:
     return _no_elements(record, mapping.explode) if mapping.explode else ""
 
 
-def exploded(record: dict[str, Any], mapping: FieldMapping) -> list[dict[str, Any]]:
+def explode_row(record: dict[str, Any], mapping: FieldMapping) -> list[dict[str, Any]]:
     """Return the rows that a delivered one makes: itself, where nothing is exploded."""
     if not mapping.explode:
         return [record]
@@ -44,7 +45,7 @@ def exploded(record: dict[str, Any], mapping: FieldMapping) -> list[dict[str, An
     return [left | {name: element} for element in elements]
 
 
-def told_apart(record: dict[str, Any], mapping: FieldMapping, number: int, count: int) -> dict[str, Any]:
+def number_row(record: dict[str, Any], mapping: FieldMapping, number: int, count: int) -> dict[str, Any]:
     """Return a mapped row as one of several: its ids end in its number from 1 on, the last one has the result."""
     if not mapping.explode:
         return record
@@ -59,7 +60,7 @@ def told_apart(record: dict[str, Any], mapping: FieldMapping, number: int, count
 
 def _no_elements(record: dict[str, Any], path: tuple[str, ...]) -> str:
     name, value = ".".join(path), value_at(record, path)
-    value = said_by(value) if isinstance(value, str) else value
+    value = parse_json_text(value)
     if not isinstance(value, list):
         return (
             f"{name} is no list, so it cannot be exploded: name a list in `explode`, or leave such rows out by `where`"
@@ -81,8 +82,7 @@ def _no_elements(record: dict[str, Any], path: tuple[str, ...]) -> str:
 
 
 def _elements(record: dict[str, Any], path: tuple[str, ...]) -> list[Any]:
-    value = value_at(record, path)
-    value = said_by(value) if isinstance(value, str) else value
+    value = parse_json_text(value_at(record, path))
     if not isinstance(value, list):
         return []
     return turns_of(value) if has_messages(value) else [one for one in value if one is not None]

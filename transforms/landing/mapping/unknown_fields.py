@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from slowwave.transforms.core.exact_json import parse_json_text
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.delivered_rows import DeliveredRows, FrameRows, has_value, is_value
 from slowwave.transforms.landing.mapping.contract import FIELDS
 from slowwave.transforms.landing.mapping.mapped_rows import MappedRows
 from slowwave.transforms.landing.mapping.messages import is_conversation, last_of, turns_of
-from slowwave.transforms.landing.mapping.paths import said_by
 
 _SAMPLES = 5
 _MOST_NAMES = 1_000
@@ -40,7 +40,7 @@ class UnknownField:
     @property
     def in_parts(self) -> list[UnknownField]:
         """The field; in place of a list of messages what was asked last and what was answered, named as paths are."""
-        held = [said_by(one) if isinstance(one, str) else one for one in self.samples]
+        held = [parse_json_text(one) for one in self.samples]
         if not held or not all(map(is_conversation, held)):
             return [self]
         parts = []
@@ -77,11 +77,7 @@ class UnknownFields:
         return [
             one.name
             for one in self.by_name.values()
-            if any(
-                len(turns_of(held)) > 1
-                for held in (said_by(sample) if isinstance(sample, str) else sample for sample in one.samples)
-                if isinstance(held, list)
-            )
+            if any(len(turns_of(held)) > 1 for held in map(parse_json_text, one.samples) if isinstance(held, list))
         ]
 
     def add(self, parts: Iterable[Part], but: frozenset[int] = frozenset()) -> None:
