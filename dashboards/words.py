@@ -72,6 +72,24 @@ def points(value: float) -> str:
     return "below .1" if value > 0 and text == "0.0" else text
 
 
+def signed_points(value: float) -> str:
+    """A difference of two shares in points of a hundred, with its sign: `+0.7`, `−12.0`."""
+    return f"{'−' if round(value, 3) < 0 else '+'}{abs(100 * value):.1f}"
+
+
+def signed_percent(value: float) -> str:
+    """A relative change with its sign: `+12 %`."""
+    return f"{'+' if value >= 0 else ''}{percent(value)}"
+
+
+def in_short(count: float) -> str:
+    """A large count in three digits: `940`, `12.3k`, `4.1M`."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if count >= size:
+            return f"{count / size:.3g}{letter}" if count < 999.5 * size else f"{count / size:,.0f}{letter}"
+    return f"{count:.0f}"
+
+
 def beside_base_rate(skill: float, low: float | None, high: float | None) -> str:
     """How much better or worse than the base rate a forecast is; the interval in the same sense.
 

@@ -57,7 +57,7 @@ PAGES: dict[str, tuple[str, Callable[[Published], None]]] = {
     "lineage": ("Lineage", lineage_page),
     "sql": ("SQL", sql_page),
 }
-_STYLES = ("table.css", "app.css")
+_STYLES = ("table.css", "first_screen.css", "app.css")
 
 
 @st.cache_resource(max_entries=2, show_spinner=False, on_release=Published.close)

@@ -135,8 +135,9 @@ def choice(
     unchosen: str,
     shown: Callable[[str], str] = str,
     key: str = "",
+    is_bare: bool = False,
 ) -> str:
-    """One of some options, '' where none is chosen; it stands in the address as `name`."""
+    """One of some options, '' where none is chosen; in the address as `name`. `is_bare`: its label is not drawn."""
     key = key or f"choice_{name}"
     chosen = address(name)
     st.session_state[key] = chosen if chosen in options else None
@@ -149,6 +150,7 @@ def choice(
         key=key,
         on_change=_to_address,
         args=(key, name),
+        label_visibility="collapsed" if is_bare else "visible",
     )
     return st.session_state[key] or ""
 
@@ -161,7 +163,7 @@ def typed(label: str, name: str, *, placeholder: str = "", most: int = 200) -> s
     return st.session_state[key]
 
 
-def project_choice(projects: Sequence[str], *, label: str = "Project") -> str | None:
+def project_choice(projects: Sequence[str], *, label: str = "Project", is_bare: bool = False) -> str | None:
     """A project, None for all of them, '' for what belongs to none; in the address as `project` or `no_project`.
 
     Of very many projects the first ones of `projects` are offered; any other may be typed.
@@ -184,6 +186,7 @@ def project_choice(projects: Sequence[str], *, label: str = "Project") -> str | 
         key=key,
         on_change=_project_to_address,
         args=(key,),
+        label_visibility="collapsed" if is_bare else "visible",
     )
     return chosen
 

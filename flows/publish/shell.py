@@ -48,6 +48,8 @@ from slowwave.transforms.usage.nodes import BOUND_DAYS, BOUND_REACHES, TIMELINES
 PIECE_ROWS = 1_000_000
 # Days whose landed rows are read together, and whose evidence: up to this much of files.
 _LANDED_BYTES = 64 * 2**20
+# What rows of some landed tables state, and landed_days tells.
+_STATED = {"basis": pl.String, "tokens": pl.Int64, "cost": pl.Float64}
 _EVIDENCE_BYTES = 4 * 2**20
 # Those of which no texts are read: what is asked for is looked up once for each time.
 _ATTEMPTED_BYTES = 256 * 2**20
@@ -224,7 +226,10 @@ class PublishShell:
                     "project",
                     pl.col(of.event_time).alias("occurred_at"),
                     "recorded_at",
-                    (pl.col("basis") if "basis" in DAYS_OF[of].columns else pl.lit(None, pl.String)).alias("basis"),
+                    *(
+                        (pl.col(name) if name in DAYS_OF[of].columns else pl.lit(None, dtype)).alias(name)
+                        for name, dtype in _STATED.items()
+                    ),
                 )
                 for of in dict.fromkeys(of for of, _ in group)
             ]

@@ -11,9 +11,14 @@ from slowwave.transforms.evidence.tables import (
     ReferenceDays,
     ReplayedInteractions,
 )
-from slowwave.transforms.health.answerable.tables import AnswerableQuestions, InteractionsWithMemories
+from slowwave.transforms.health.answerable.tables import (
+    AnswerableQuestions,
+    AttemptsByInjection,
+    InteractionsWithMemories,
+)
 from slowwave.transforms.health.project.tables import ProjectHealth
 from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory, ScopeLeaks, StaleInjections
+from slowwave.transforms.learning.nodes import ATTEMPTS
 from slowwave.transforms.learning.tables import CountedOutcomes
 from slowwave.transforms.lift.nodes import ATTEMPTED_INTERACTIONS, ATTEMPTED_REFERENCES, MEMORY_OUTCOMES
 from slowwave.transforms.usage.nodes import MEMORY_USE, TIMELINES
@@ -63,6 +68,11 @@ HEALTH: tuple[Node, ...] = (
         "slowwave.transforms.health.answerable.log_counts:ended_with_memories",
         gives=(ENDED_COUNTS, ENDED_MEMORIES),
         takes={"references": ATTEMPTED_REFERENCES, "ended": ATTEMPTED_INTERACTIONS},
+    ),
+    Node(
+        "slowwave.transforms.health.answerable.attempts_by_injection:attempts_by_injection",
+        gives=(AttemptsByInjection,),
+        takes={"references": ATTEMPTED_REFERENCES, "interactions": ATTEMPTED_INTERACTIONS, "attempts": ATTEMPTS},
     ),
     Node(
         "slowwave.transforms.health.stale_injections:stale_injections",

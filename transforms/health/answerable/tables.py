@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import ClassVar, Literal
 
 from slowwave.transforms.core.columns import AS_OF, RUN_ID
@@ -22,6 +22,30 @@ class InteractionsWithMemories(State):
     relied: int = column("Those whose answer echoes or uses one.", unit="interactions")
     cited: int = column("Those whose answer cites one.", unit="interactions")
     made_of: str = column("Digest of what was counted, and of what the day's references are made from.")
+
+
+class AttemptsByInjection(Table):
+    """How attempts ended with a memory in the prompt and without, by what they can be compared within."""
+
+    name: ClassVar[str] = "attempts_by_injection"
+    key: ClassVar[tuple[str, ...]] = (
+        "day", "project", "agent", "task_type", "is_injected", "offered_count", "probability",
+    )  # fmt: skip
+
+    day: date = column("Key: UTC day. On which the interaction was asked.")
+    project: str = column("Key: project; '' is none.")
+    agent: str = column("Key: agent; '' is none.")
+    task_type: str = column("Key: kind of task.")
+    is_injected: bool = column("Key: at least one memory was put into the prompt.")
+    offered_count: int = column("Key: memories that the retriever offered. 0: not said.")
+    probability: float = column(
+        "Key: with which chance injected each of them, as logged. 1: chance had no part, or nothing was logged.",
+        unit="probability",
+    )
+    attempts: int = column("Attempts that count.")
+    successes: int = column("Of them those that succeeded.", unit="attempts")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
 
 
 class AnswerableQuestions(Table):

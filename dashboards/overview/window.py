@@ -1,0 +1,72 @@
+"""The days that a page is about, and those before it with which it compares them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+import polars as pl
+
+from slowwave.dashboards.words import dates
+
+DAYS = (7, 30, 90)
+"""Lengths that a page offers, in days."""
+DEFAULT_DAYS = 30
+ALL_DAYS = 0
+"""Stands for all days there are, which are compared with nothing."""
+_EVENTS = ("interactions", "outcomes")
+_MOST_BARS = 30
+
+
+@dataclass(frozen=True)
+class Days:
+    """Some days in a row, both ends included."""
+
+    first: date
+    last: date
+
+    def params(self) -> dict[str, str]:
+        """Return them as the params of a recipe."""
+        return {"since": f"{self.first}", "until": f"{self.last}"}
+
+    def words(self) -> str:
+        """Return them in words."""
+        return dates(self.first, self.last)
+
+
+@dataclass(frozen=True)
+class Window:
+    """The days that are shown, those before them (None: nothing is compared), and whether the last one is whole."""
+
+    shown: Days
+    before: Days | None
+    is_last_whole: bool = True
+
+    @property
+    def length(self) -> int:
+        """How many days are shown."""
+        return (self.shown.last - self.shown.first).days + 1
+
+    def bars(self) -> list[Days]:
+        """Return the shown days in equal parts from the first on, at most 30; the last part may be shorter."""
+        step = -(-self.length // _MOST_BARS)
+        step = step if step < 7 or step % 7 == 0 else step + 7 - step % 7  # noqa: PLR2004 - whole weeks, if not days
+        firsts = [self.shown.first + timedelta(days=day) for day in range(0, self.length, step)]
+        return [Days(first, min(first + timedelta(days=step - 1), self.shown.last)) for first in firsts]
+
+
+def window_of(newest: pl.DataFrame, as_of: datetime, days: int, *, is_compared: bool = True) -> Window:
+    """Return the last `days` days (ALL_DAYS: all) up to the newest interaction or outcome.
+
+    `newest`: rows of `freshness`. A log that ended long before the publish is shown as of its end.
+    """
+    events = newest.filter(pl.col("landed_table").is_in(_EVENTS))["newest_at"].drop_nulls()
+    end = as_of - timedelta(microseconds=1)
+    at = min(max(events.to_list(), default=end), end)
+    last = at.date()
+    is_whole = last < as_of.date()
+    if days == ALL_DAYS:
+        return Window(Days(date(1970, 1, 1), last), None, is_whole)
+    first = last - timedelta(days=days - 1)
+    before = Days(first - timedelta(days=days), first - timedelta(days=1))
+    return Window(Days(first, last), before if is_compared else None, is_whole)
