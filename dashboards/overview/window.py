@@ -12,6 +12,7 @@ from slowwave.dashboards.words import dates
 DAYS = (7, 30, 90)
 """Lengths that a page offers, in days."""
 DEFAULT_DAYS = 30
+LATEST = datetime(9999, 12, 31)  # noqa: DTZ001 - naive times hold UTC
 ALL_DAYS = 0
 """Stands for all days there are, which are compared with nothing."""
 _EVENTS = ("interactions", "outcomes")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 import streamlit as st
 
 from slowwave.dashboards.app.links import FIRST_PAGE, project_view
@@ -24,7 +22,7 @@ from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import Answers
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.overview.six_answers import six_answers
-from slowwave.dashboards.overview.window import ALL_DAYS, DAYS, DEFAULT_DAYS, Window, window_of
+from slowwave.dashboards.overview.window import ALL_DAYS, DAYS, DEFAULT_DAYS, LATEST, Window, window_of
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.templates import rendered
 
@@ -74,7 +72,7 @@ def _choices(published: Published, answers: Answers) -> tuple[str | None, Window
     with of_comparison:
         choice("Compared with", "compare", [_NOTHING], unchosen="compared: days before", is_bare=True)
     newest = answers.rows("freshness", _MANY, project=pattern(project))
-    as_of = published.as_of or datetime.max  # a file that does not name its run
+    as_of = published.as_of or LATEST  # a file that does not name its run
     window = window_of(newest, as_of, int(days or DEFAULT_DAYS), is_compared=address("compare") != _NOTHING)
     quiet, line = story.quiet_log(as_of, newest)
     if quiet:
