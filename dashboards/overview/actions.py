@@ -51,7 +51,7 @@ def _all(answers: Answers, of: Mapping[str, str]) -> Iterator[Named | None]:
         number_of(ignored, "ignored instruction"),
         "Reword",
         command_line("sql", "ignored_instructions"),
-        view("memories", used="no"),
+        view("memories", list="ignored"),
     )
     waiting = answers.count("review_queue", **of)
     yield _action(waiting, number_of(waiting, "review item"), "Decide", command_line("review", "list"), view("review"))

@@ -19,6 +19,8 @@ from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.transforms.core.statistics import Difference, stratified_difference
 from slowwave.transforms.core.vocabularies import CAUSAL_BASES
 
+ALL_PROJECTS = "%"
+"""The pattern of every project."""
 _MASS = 0.9
 _FEWEST = 20  # attempts on each side, from which on a difference is said
 _NAMES = 2
@@ -45,7 +47,7 @@ def _by_day(answers: Answers, before: Days, shown: Days, project: str) -> pl.Dat
 def _helping(answers: Answers, days: pl.DataFrame, window: Window, project: str) -> Tile:
     tile = Tile(
         "Do memories help?",
-        view("memories", sort="lift"),
+        view("memories", list="effect"),
         values=_shares(days, window, "successes_with", "attempts_with"),
         values_are="Success of attempts with a memory, over time",
     )
@@ -155,7 +157,7 @@ def _using(answers: Answers, days: pl.DataFrame, window: Window, project: str) -
 
 
 def _costing(answers: Answers, days: pl.DataFrame, window: Window, project: str) -> Tile:
-    tile = Tile("What do they cost?", view("memories", sort="tokens"))
+    tile = Tile("What do they cost?", view("memories", list="cost"))
     of = {**window.shown.params(), "project": project}
     total, unused, top = answers.summed(
         "injected_memories",
@@ -192,7 +194,7 @@ def _costing(answers: Answers, days: pl.DataFrame, window: Window, project: str)
 
 
 def _ignored(answers: Answers, days: pl.DataFrame, window: Window, project: str) -> Tile:
-    tile = Tile("What is ignored?", view("memories", used="no"))
+    tile = Tile("What is ignored?", view("memories", list="ignored"))
     rows = answers.rows("ignored_instructions", int(ALL), project=project)
     injected = sum_of(_within(days, window.shown), "injected")
     if rows.is_empty() and not injected:

@@ -6,7 +6,7 @@ is known it says so, and what would bring it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -75,50 +75,8 @@ _RULES = {
 }
 
 
-@dataclass(frozen=True)
-class ToDo:
-    """Something to act on: how much of it, of what, and where the report says more."""
-
-    count: int
-    words: str
-    anchor: str
-
-
-def to_dos(
-    *, waiting: int, planned: int, harmful: int, failing: int, alarms: int, unmet_quotas: int, warnings: int
-) -> list[ToDo]:
-    """What a person should act on this morning; [] when there is nothing."""
-    found = [
-        ToDo(harmful, f"{_plural(harmful, 'memory lowers', 'memories lower')} success by {_CAUSAL}", "harmful"),
-        ToDo(failing, _plural(failing, "strategy keeps failing", "strategies keep failing"), "failing"),
-        ToDo(alarms, _plural(alarms, "alarm of a project", "alarms of projects"), "alarms"),
-        ToDo(waiting, _plural(waiting, "item waits for review", "items wait for review"), "review"),
-        ToDo(planned, _plural(planned, "memory may be archived", "memories may be archived"), "forget"),
-        ToDo(unmet_quotas, _plural(unmet_quotas, "quota is not met", "quotas are not met"), "forget"),
-        ToDo(warnings, _plural(warnings, "warning of the audits", "warnings of the audits"), "warnings"),
-    ]
-    return [each for each in found if each.count]
-
-
 def _plural(count: int, one: str, many: str) -> str:
     return one if count == 1 else many
-
-
-def headline(found: Sequence[ToDo], memories: int, landed: int) -> str:
-    """The report in a sentence; `landed`: rows of all kinds."""
-    if not found and not memories and landed:
-        return (
-            "Logs landed, and no memory yet: bring memories with `slowwave connect` or `slowwave land PATH`; until "
-            "then this tells only what the logs hold."
-        )
-    if not found and not memories:
-        return (
-            "No memory is known yet: land memories and interactions with `slowwave land PATH`, or see sample logs with "
-            "`slowwave demo`; then the next report has something to show."
-        )
-    if not found:
-        return "Nothing to act on this morning."
-    return sentence(listed([f"{each.count:,} {each.words}" for each in found]))
 
 
 def narrowed(about: str) -> list[str]:
@@ -244,11 +202,6 @@ def worse(counts: pl.DataFrame, days: int) -> Sentences:
         ends = [f"{count:,} became {what}" for what, count in faded.select("what", "rows").iter_rows()]
         said.append(f"{number_of(sum_of(faded), 'memory', 'memories')} faded without a new reference: {listed(ends)}.")
     return said
-
-
-def faded(count: int, project: str | None, what: str) -> str:
-    """How many memories of a project faded how far."""
-    return f"{number_of(count, 'memory', 'memories')} of {named(project)} became {what}"
 
 
 def reviews(kinds: pl.DataFrame, projects: int) -> Sentences:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from importlib import resources
 from typing import Any
 
@@ -16,16 +17,16 @@ import polars as pl
 from markupsafe import Markup
 
 from slowwave.dashboards.charts.theme import unchecked
-from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.answers import Answers, framed
-from slowwave.dashboards.report import act, state
+from slowwave.dashboards.overview.six_answers import ALL_PROJECTS, six_answers
+from slowwave.dashboards.overview.tiles import Tile
+from slowwave.dashboards.overview.window import DEFAULT_DAYS, window_of
+from slowwave.dashboards.report import details
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.report.parts import Section
 from slowwave.dashboards.templates import rendered
-from slowwave.dashboards.words import sum_of
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.transforms.core.schema import columns
-from slowwave.transforms.core.vocabularies import QUESTIONS
 from slowwave.transforms.landing.ledger_tables import Runs
 
 Parts = Mapping[str, tuple[str, Callable[[Answers], Section]]]
@@ -43,32 +44,22 @@ class Group:
 _LONGEST_WARNING = 400
 # By address and title of a group, each section's address, title (for when it is not known) and what makes it.
 _GROUPS: Mapping[tuple[str, str], Parts] = {
-    ("night", "The night"): {
-        "changed": ("What changed", act.changed),
-        "worse": ("What got worse this week", act.worse),
+    ("night", "What changed"): {
+        "changed": ("What changed", details.changed),
+        "worse": ("What got worse this week", details.worse),
+        "use": ("Use over time", details.uses),
+        "success": ("Success by week", details.success),
     },
-    ("act", "Act on this"): {
-        "harmful": ("Harmful memories", act.harmful),
-        "failing": ("Strategies that keep failing", act.failing),
-        "hard": ("Hard tasks", act.hard_tasks),
-        "alarms": ("Alarms", act.alarms),
-        "review": ("Review", act.review),
-        "forget": ("Forget", act.forget),
-    },
-    ("state", "How things stand"): {
-        "memories": ("Memories by verdict, trend and state", state.memories),
-        "use": ("Reinforcement over time", state.uses),
-        "confidence": ("Confidence of memories", state.confidences),
-        "calibration": ("Can the forecasts be believed?", state.grades),
-        "strategies": ("Strategies per kind of task", state.strategies),
-        "success": ("Success week by week", state.success),
-        "antipatterns": ("Anti-patterns and what works instead", state.patterns),
-        "fading": ("What fades", state.fading),
+    ("act", "What to act on"): {
+        "harmful": ("Harmful memories", details.harmful),
+        "failing": ("Strategies that keep failing", details.failing),
+        "alarms": ("Alarms", details.alarms),
+        "review": ("Review", details.review),
+        "forget": ("Forget", details.forget),
     },
     ("data", "The data"): {
-        "refused": ("Refused rows", state.refused),
-        "landed": ("Late rows and freshness", state.landed),
-        "runs": ("The last runs", state.runs),
+        "refused": ("Refused rows", details.refused),
+        "landed": ("What landed", details.landed),
     },
 }
 _NOT_TOLD = "This publish does not hold what this section needs; another version of Slowwave made it."
@@ -90,34 +81,29 @@ def report_html(connection: duckdb.DuckDBPyConnection, run_id: str, about: str =
             for named, parts in _GROUPS.items()
         ]
     newest = _newest(answers)
-    to_dos, headline = _to_dos(answers, count, newest)
     page = rendered(
         "report.html.jinja",
         styles=Markup(_styles()),  # noqa: S704 - our own files
         day=f"{run['as_of']:%Y-%m-%d}",
         quiet_log=("", "") if newest is None else story.quiet_log(run["as_of"], newest),
-        headline=headline,
-        to_dos=to_dos,
-        answered=_answered(answers),
-        answered_command=answers.command("answerable_questions"),
-        freshness=[*story.narrowed(about), *story.freshness(run, newest), story.published(run)],
+        tiles=_tiles(answers, run["as_of"], newest),
+        not_told=_NOT_TOLD,
+        about=story.narrowed(about),
+        freshness=[*story.freshness(run, newest), story.published(run)],
         warnings=[shortened(terminal_safe(warning), _LONGEST_WARNING) for warning in warnings],
         warnings_said=story.warned(count, len(warnings)),
         groups=groups,
         facts=_facts(run),
-        hashes=run["table_hashes"],
-        command=command_line("sql", "FROM runs ORDER BY run_id DESC LIMIT 1"),
     )
     return f"{page}\n"
 
 
-def _to_dos(answers: Answers, warnings: int, newest: pl.DataFrame | None) -> tuple[list[story.ToDo], str]:
+def _tiles(answers: Answers, as_of: datetime, newest: pl.DataFrame | None) -> list[Tile]:
+    """The first screen; nothing where another release made the publish."""
     try:
-        found = act.to_dos(answers, warnings)
-        landed = 0 if newest is None else sum_of(newest)
-        return found, story.headline(found, act.known_memories(answers), landed)
+        return [] if newest is None else six_answers(answers, window_of(newest, as_of, DEFAULT_DAYS), ALL_PROJECTS)
     except (duckdb.CatalogException, duckdb.BinderException):
-        return [], _NOT_TOLD
+        return []
 
 
 def _facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -156,13 +142,8 @@ def _newest(answers: Answers) -> pl.DataFrame | None:
         return None
 
 
-def _answered(answers: Answers) -> list[story.Answered]:
-    try:
-        return story.answered(answers.rows("answerable_questions", len(QUESTIONS)))
-    except (duckdb.CatalogException, duckdb.BinderException):
-        return []
-
-
 def _styles() -> str:
     folder = resources.files("slowwave.dashboards").joinpath("templates")
-    return "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in ("table.css", "report.css"))
+    return "\n".join(
+        folder.joinpath(name).read_text(encoding="utf-8") for name in ("table.css", "first_screen.css", "report.css")
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import polars as pl
 import streamlit as st
 
@@ -25,7 +27,7 @@ from slowwave.dashboards.app.widgets import (
 from slowwave.dashboards.cookbook.answers import with_interval
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.words import NEVER_LANDED, STATES, URGENT_FIRST, number_of
+from slowwave.dashboards.words import NEVER_LANDED, STATES, URGENT_FIRST, first_of, number_of
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.transforms.core.vocabularies import TRENDS
 
@@ -63,6 +65,10 @@ _FOLDED = ("status", "trend", "type", "sort")
 def memories_page(published: Published) -> None:
     """Draw the explorer."""
     st.title("Memories", anchor=False)
+    listed = choice("Which memories", "list", list(LISTS), unchosen="all of them", shown=_list_title)
+    if listed:
+        _short_list(published, listed)
+        return
     chosen, sort = _filters(published)
     first = (page_asked() - 1) * PAGE_ROWS
     asking = {**chosen, "sort": sort or "verdict", "limit": str(PAGE_ROWS), "offset": str(first)}
@@ -93,6 +99,74 @@ def memories_page(published: Published) -> None:
         "Download these rows as CSV", csv_of(rows), file_name="memories.csv", mime="text/csv", on_click="ignore"
     )
     asked("memory_explorer", **asking)
+
+
+@dataclass(frozen=True)
+class _List:
+    """Memories that an answer of the overview is about: a recipe, what is shown of it, and what to know of it."""
+
+    title: str
+    recipe: str
+    columns: tuple[str, ...]
+    says: str
+
+
+LISTS = {
+    "effect": _List(
+        "that help or harm",
+        "helping_and_hurting_memories",
+        ("content", "lift", "lift_basis", "is_harmful", "project", "memory_id"),
+        "Effect on success with its 90 % interval; only `randomised` and `cutoff` tell an effect from an association.",
+    ),
+    "cost": _List(
+        "that fill the prompts",
+        "injected_memories",
+        (
+            "content",
+            "injected_tokens",
+            "injected",
+            "used",
+            "is_unused",
+            "tokens",
+            "project",
+            "memory_type",
+            "memory_id",
+        ),
+        "A token is estimated as four characters. A use in other words is often missed.",
+    ),
+    "ignored": _List(
+        "that are ignored",
+        "ignored_instructions",
+        ("content", "injected_count", "memory_type", "project", "memory_id"),
+        "Instructions injected ten times or more and never seen in an answer. Read some answers before you change one.",
+    ),
+}
+"""Short lists of memories, by what the address calls them."""
+
+
+def _list_title(name: str) -> str:
+    return LISTS[name].title
+
+
+def _short_list(published: Published, listed: str) -> None:
+    chosen = LISTS[listed]
+    of = {"project": pattern(project_choice(memory_projects(published)))}
+    with published.answers() as answers:
+        rows, total = answers.rows(chosen.recipe, PAGE_ROWS, **of), answers.count(chosen.recipe, **of)
+    said(chosen.says.replace("`", ""))
+    if rows.height:
+        shown = with_interval(rows, "lift") if listed == "effect" else rows
+        table(
+            shown,
+            chosen.recipe,
+            caption=first_of(f"Memories {chosen.title}", rows.height, total),
+            columns=chosen.columns,
+            labels={"lift": "effect (90 % interval)"} if listed == "effect" else {},
+            links={"memory_id": lambda row: memory_link(row["memory_id"])},
+        )
+    else:
+        said("There is none.")
+    asked(chosen.recipe, **of)
 
 
 def _filters(published: Published) -> tuple[dict[str, str], str]:

@@ -1,4 +1,4 @@
-"""The page of runs and data quality: what ran, what landed, what was refused, and what the published tables rest on."""
+"""The page of runs and data quality: what changed, what ran and landed, what was refused, what tables rest on."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
+from slowwave.dashboards.app.links import memory_link, view
 from slowwave.dashboards.app.widgets import (
     asked,
     choice,
@@ -22,13 +23,17 @@ from slowwave.dashboards.app.widgets import (
 from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.cookbook.published import Published
+from slowwave.dashboards.html_table import Row
+from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.report import state_story
-from slowwave.dashboards.words import first_of, number_of
+from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.words import first_of, number_of, sum_of
 from slowwave.flows.kernel.times import utc_text
 
 _MOST = 100_000
 _ROWS = 20
 _SHOWN = 100
+_DAYS = 7
 _THE_ROW = "the row"
 
 
@@ -36,10 +41,65 @@ def runs_page(published: Published) -> None:
     """Draw the page."""
     st.title("Runs and data quality", anchor=False)
     with published.answers() as answers:
+        _changed(answers)
+        _answerable(answers)
         _published(answers, published.run_id)
         _refused(answers)
         _landed(answers)
         _runs(answers)
+
+
+def _changed(answers: Answers) -> None:
+    """What changed since the publish before, what got worse this week, and what is wrong with which project."""
+    rows = answers.rows("what_changed", _MOST)
+    runs = answers.counts("recent_runs", "kind", "status", limit=ALL)
+    publishes = sum_of(
+        runs.filter((pl.col("kind") == "nightly") & pl.col("status").is_in(["published", "published_incomplete"]))
+    )
+    section("What changed", " ".join(story.changes(rows, is_first=publishes <= 1)))
+    if rows.height:
+        table(
+            rows,
+            "what_changed",
+            caption="Since the publish before",
+            columns=["what", "count", "topic", "example_id", "example"],
+            links={"example_id": lambda row: memory_link(row["example_id"]) if row["topic"] == "memories" else ""},
+        )
+    asked("what_changed")
+    worse = answers.rows("got_worse", _SHOWN)
+    section("What got worse this week", " ".join(story.worse(answers.counts("got_worse", "kind", "what"), _DAYS)))
+    if worse.height:
+        table(
+            worse,
+            "got_worse",
+            caption=first_of(
+                "Memories by their use, strategies by their attempts", worse.height, answers.count("got_worse")
+            ),
+            columns=["id", "what", "kind", "day", "detail", "project", "agent", "task_type", "text"],
+            links={"id": _worse_row},
+        )
+    asked("got_worse")
+    alarms = answers.rows("alarms", _SHOWN)
+    levels, healths = answers.counts("alarms", "level"), answers.counts("project_health", "health")
+    section("Alarms", " ".join(story.alarmed(levels, healths)))
+    if alarms.height:
+        caption = first_of("Alarms, critical ones first", alarms.height, sum_of(levels))
+        table(alarms, "alarms", caption=caption, columns=["alarm", "level", "project", "active_count", "judged_count"])
+    asked("alarms")
+
+
+def _worse_row(row: Row) -> str:
+    return memory_link(row["id"]) if row["kind"] == "memory" else view("strategies", strategy=row["id"])
+
+
+def _answerable(answers: Answers) -> None:
+    """What the logs can and cannot answer: all that is published rests on it."""
+    answered = story.answered(answers.rows("answerable_questions", _MOST))
+    if answered:
+        label = "What these logs can answer"
+        section(label)
+        st.html(rendered("answered.html.jinja", answered=answered, label=label))
+        asked("answerable_questions")
 
 
 def _published(answers: Answers, run_id: str) -> None:

@@ -7,16 +7,13 @@ from collections.abc import Mapping
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.app.links import FIRST_PAGE, project_view, view
-from slowwave.dashboards.app.questions import best_strategies_table, strategy_to_use
+from slowwave.dashboards.app.links import project_view
 from slowwave.dashboards.app.widgets import (
-    Figure,
     address,
     asked,
     choice,
     command,
     drawn,
-    figures,
     limit_of,
     notice,
     page_number,
@@ -33,7 +30,17 @@ from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.html_table import Row
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.report import state_story
-from slowwave.dashboards.words import first_of, number_of, quoted, sum_of
+from slowwave.dashboards.words import (
+    attempts_words,
+    first_of,
+    interval,
+    named,
+    not_tried_lately,
+    number_of,
+    part,
+    quoted,
+    sum_of,
+)
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 
 Of = Mapping[str, str]  # what is chosen, as the recipes take it
@@ -43,6 +50,10 @@ _ROWS = 20
 _MOST_PATTERNS = 100
 _LABEL_CHARACTERS = 60
 _TOLD_PATTERNS = 3
+_BEST_COLUMNS = (
+    *("strategy", "confidence", "is_reliable", "strategies_tried", "attempts", "trend"),
+    *("project", "agent", "task_type"),
+)
 
 
 def strategies_page(published: Published) -> None:
@@ -66,6 +77,7 @@ def strategies_page(published: Published) -> None:
         _untried(answers, of)
         _failing(answers, of)
         _errors(answers, of)
+        _calibration(answers)
 
 
 def _by_frequency(rows: pl.DataFrame, column: str) -> list[str]:
@@ -135,9 +147,54 @@ def _best(answers: Answers, of: Of, task_type: str) -> None:
     place = f"{first + 1:,} to {first + shown.height:,} of {chosen.height:,}, the command gives all"
     _strategies(shown, f"Strategies, highest lower bound first within each kind of task; {place}")
     asked("strategies", **of)
-    figures(
-        [Figure("calibration", "can these estimates be believed?", "", view(FIRST_PAGE, question="calibration"))],
-        label="How good the forecasts were",
+
+
+def strategy_to_use(best: pl.DataFrame, total: int, task_type: str) -> str:
+    """Which strategy to use and whose answer that is. `best`: first of `total` rows of the recipe `best_strategies`.
+
+    Without a `task_type` no strategy is named where there are several answers: one is as good as any.
+    """
+    if best.is_empty():
+        return (
+            "No strategy was tried yet: that needs outcomes with a strategy. Or the tried one with the highest lower "
+            "bound is one to avoid, and none is named."
+        )
+    if total > 1 and not task_type:
+        return (
+            f"There are {total:,} answers, one for each project, agent and kind of task: choose a kind of task, and a "
+            "project where there are several."
+        )
+    first = best.row(0, named=True)
+    where = " / ".join(named(first[name]) for name in ("project", "agent", "task_type") if first[name])
+    alone = " It is the only one tried there, which is no choice." if first["strategies_tried"] == 1 else ""
+    sure = "Reliable." if first["is_reliable"] else "Not reliable yet: too few attempts, or a lower end not above .50."
+    others = f" The highest of {total:,} answers: choose a project, and an agent, for the others." if total > 1 else ""
+    attempts = attempts_words(first["attempts"], first["inferred"])
+    tried = number_of(first["strategies_tried"], "tried strategy", "tried strategies")
+    return (
+        f"Highest lower bound among {tried}: {quoted(first['strategy'])} ({where or 'no project'}). Estimated success "
+        f"{part(first['confidence'])} on the next comparable attempt; 90 % credible interval "
+        f"{interval(first['confidence_low'], first['confidence_high'])}; {attempts}. "
+        f"{sure}{alone}{not_tried_lately(first['trend'])}{others}"
+    )
+
+
+def best_strategies_table(rows: pl.DataFrame, total: int) -> None:
+    """The first rows of `total` of the recipe `best_strategies`, with links to all that was tried."""
+    if rows.is_empty():
+        return
+    caption = "Per project, agent and kind of task, the tried strategy with the highest lower bound"
+    table(
+        with_interval(rows, "confidence"),
+        "best_strategies",
+        caption=first_of(caption, rows.height, total),
+        columns=_BEST_COLUMNS,
+        labels={"confidence": "estimate (90 % interval)"},
+        links={
+            "task_type": lambda row: project_view(
+                "strategies", row["project"], agent=row["agent"], task_type=row["task_type"]
+            )
+        },
     )
 
 
@@ -260,3 +317,15 @@ def _errors(answers: Answers, of: Of) -> None:
         table(rows, "common_errors", caption=caption, columns=columns)
         command("why", rows["error_id"][0], purpose="What is behind the first")
     asked("common_errors", **of, **limit_of("common_errors", kinds))
+
+
+def _calibration(answers: Answers) -> None:
+    """Forecasts are graded for all projects together."""
+    graded, weeks = answers.rows("calibration", _MOST_STRATEGIES), answers.rows("calibration_by_week", _MOST_STRATEGIES)
+    section("Can the forecasts be believed?", " ".join(story.grade(graded)))
+    drawn(charts.calibration(weeks))
+    asked("calibration_by_week")
+    need = answers.rows("need_calibration", _MOST_STRATEGIES)
+    said(*state_story.need(need))
+    drawn(charts.need_calibration(need))
+    asked("need_calibration")

@@ -1,0 +1,180 @@
+"""What the report holds behind its first screen, folded: what changed, what to act on, and the data it rests on."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from slowwave.dashboards.charts import charts
+from slowwave.dashboards.commands import command_line
+from slowwave.dashboards.cookbook.answers import ALL, Answers
+from slowwave.dashboards.report import night_story as story
+from slowwave.dashboards.report import state_story
+from slowwave.dashboards.report.parts import Item, Items, Section, distinguished
+from slowwave.dashboards.words import sum_of
+
+WORSE_DAYS = 7
+_FEW = 3
+# Enough for every chart to choose from, and no more than a moment's work.
+_MANY = 20_000
+
+
+def changed(answers: Answers) -> Section:
+    """What changed since the publish before."""
+    rows = answers.rows("what_changed", 100)
+    runs = answers.counts("recent_runs", "kind", "status", limit=ALL)
+    publishes = sum_of(
+        runs.filter((pl.col("kind") == "nightly") & pl.col("status").is_in(["published", "published_incomplete"]))
+    )
+    section = Section("changed", "What changed", story.changes(rows, is_first=publishes <= 1))
+    section.next(command_line("diff", "previous", "current"))
+    return section
+
+
+def worse(answers: Answers) -> Section:
+    """What got worse in the last days."""
+    days = str(WORSE_DAYS)
+    counts = answers.counts("got_worse", "kind", "what", "project", days=days)
+    section = Section("worse", "What got worse this week", story.worse(counts, WORSE_DAYS))
+    others = answers.rows("got_worse", _MANY, days=days).filter(~story.is_faded()).head(_FEW)
+    items = [
+        Item(
+            story.place(row["kind"], row["project"], row["agent"], row["task_type"], row["what"], f"{row['day']}"),
+            story.excerpt(row["text"]),
+            story.excerpt(row["detail"]),
+            command_line("why", row["id"]),
+        )
+        for row in others.iter_rows(named=True)
+    ]
+    if items:
+        total = sum_of(counts.filter(~story.is_faded()))
+        command = answers.command("got_worse", days=days)
+        section.lists.append(Items(_first_of(len(items), total), distinguished(items, others["id"].to_list()), command))
+    return section
+
+
+def harmful(answers: Answers) -> Section:
+    """Which memories lower success."""
+    name = "helping_and_hurting_memories"
+    flags, bases = answers.counts(name, "is_harmful"), answers.counts(name, "lift_basis")
+    section = Section("harmful", "Harmful memories", story.harms(flags, bases))
+    is_harmful = pl.col("is_harmful").fill_null(value=False)
+    worst = answers.rows(name, _FEW).filter(is_harmful)
+    items = [
+        Item(
+            story.place(row["project"], row["memory_id"]),
+            story.excerpt(row["content"]),
+            story.harm(row),
+            command_line("why", row["memory_id"]),
+        )
+        for row in worst.iter_rows(named=True)
+    ]
+    if items:
+        section.lists.append(
+            Items(_first_of(len(items), sum_of(flags.filter(is_harmful))), items, answers.command(name))
+        )
+    return section
+
+
+def failing(answers: Answers) -> Section:
+    """Which strategies keep failing, what succeeds instead, and at what nobody succeeds."""
+    total = answers.count("costliest_anti_patterns")
+    counts = answers.counts("got_worse", "kind", "what", days=str(WORSE_DAYS))
+    is_new = (pl.col("kind") == "anti-pattern") & (pl.col("what") == "fails since")
+    says = story.failing(total, sum_of(counts.filter(is_new)), WORSE_DAYS) + story.hard_tasks(
+        answers.count("hard_tasks")
+    )
+    section = Section("failing", "Strategies that keep failing", says)
+    items = [
+        Item(
+            story.place(row["kind"].replace("_", " "), row["project"], row["agent"], row["task_type"]),
+            story.excerpt(row["pattern"]),
+            story.failure(row),
+            command_line("why", row["pattern"]),
+        )
+        for row in answers.rows("costliest_anti_patterns", _FEW).iter_rows(named=True)
+    ]
+    if items:
+        section.lists.append(Items(_first_of(len(items), total), items, answers.command("costliest_anti_patterns")))
+    return section
+
+
+def alarms(answers: Answers) -> Section:
+    """What is wrong with which project."""
+    levels = answers.counts("alarms", "level")
+    section = Section("alarms", "Alarms", story.alarmed(levels, answers.counts("project_health", "health")))
+    if levels.height:
+        rows = answers.rows("alarms", _FEW)
+        columns = ["project", "alarm", "level"]
+        section.tables.append(answers.table(rows, "alarms", _first_of(rows.height, sum_of(levels)), columns))
+    return section
+
+
+def review(answers: Answers) -> Section:
+    """What waits for a person's word."""
+    kinds = answers.counts("review_queue", "kind")
+    section = Section("review", "Review", story.reviews(kinds, answers.count("review_by_project")))
+    rows = answers.rows("review_queue", _FEW)
+    items = [
+        Item(
+            story.place(row["kind"], row["project"], story.of_user(row["user_id"]), story.sessions(row["sessions"])),
+            story.excerpt(row["text"]),
+            story.excerpt(row["reason"]),
+            command_line("review", "show", row["item_id"]),
+        )
+        for row in rows.iter_rows(named=True)
+    ]
+    if items:
+        items = distinguished(items, rows["item_id"].to_list())
+        section.lists.append(Items(_first_of(len(items), sum_of(kinds)), items, answers.command("review_queue")))
+    section.says.extend(story.both_asked(answers.rows("model_and_rules", _MANY)))
+    return section
+
+
+def forget(answers: Answers) -> Section:
+    """What may be archived."""
+    rules = answers.counts("forgetting_plan", "rule", "is_shadow")
+    quotas = answers.rows("forgetting_quotas", 1000)
+    section = Section("forget", "Forget", story.forgettable(rules, quotas))
+    if rules.height:
+        section.next(command_line("forget", "plan"), command_line("forget", "apply", dry_run=True))
+    return section
+
+
+def uses(answers: Answers) -> Section:
+    """Injections and uses over time."""
+    days = answers.rows("references_by_day", _MANY)
+    section = Section("use", "Use over time")
+    if days.height:
+        section.drawn(charts.reinforcement_over_time(days))
+    return section
+
+
+def success(answers: Answers) -> Section:
+    """Success week by week."""
+    weeks = answers.rows("success_by_week", _MANY)
+    section = Section("success", "Success by week")
+    if weeks.height:
+        section.drawn(charts.success_by_week(weeks))
+    return section
+
+
+def refused(answers: Answers) -> Section:
+    """What was refused."""
+    reasons = answers.rows("quarantine_reasons", _MANY)
+    section = Section("refused", "Refused rows", state_story.refused(reasons))
+    if reasons.height:
+        columns = ["field", "reason", "refused"]
+        caption = _first_of(min(reasons.height, _FEW), reasons.height)
+        section.tables.append(answers.table(reasons.head(_FEW), "quarantine_reasons", caption, columns))
+        section.next(command_line("sql", "SELECT source, row_number, reason, raw_text FROM quarantine"))
+    return section
+
+
+def landed(answers: Answers) -> Section:
+    """What landed, and how late."""
+    return Section("landed", "What landed", state_story.landed(answers.rows("landed_by_day", _MANY)))
+
+
+def _first_of(shown: int, total: int) -> str:
+    """What a list shows of how much."""
+    return f"The first {shown:,} of {total:,}" if shown < total else f"All {total:,}" if total > 1 else "The only one"
