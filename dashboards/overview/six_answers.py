@@ -227,9 +227,7 @@ def _failing(answers: Answers, days: pl.DataFrame, window: Window, project: str)
         figure=f"{total:,}",
         unit="strategy" if total == 1 else "strategies",
         change=_change_of_share(days, window, "successes", "attempts", "success"),
-        says=f"About {lost:,.0f} failures that others would have avoided."
-        if total
-        else "No strategy fails more often than its peers.",
+        says=f"About {lost:,.0f} avoidable failures." if total else "No strategy fails more often than its peers.",
         values=_shares(days, window, "successes", "attempts"),
         values_are="Success of attempts, over time",
         named=[_strategy(row) for row in rows.iter_rows(named=True)],
@@ -257,6 +255,7 @@ def _to_do(answers: Answers, days: pl.DataFrame, window: Window, project: str) -
         figure="" if found else "Nothing",
         says="" if found else "Nothing waits for a person.",
         named=found,
+        has_commands=True,
     )
 
 

@@ -25,7 +25,10 @@ class Named:
 
 @dataclass(frozen=True)
 class Tile:
-    """An answer. `values`: over time, None where nothing is known; `lacks`: the one thing to record for an answer."""
+    """An answer. `values`: over time, None where nothing is known; `lacks`: the one thing to record for an answer.
+
+    `has_commands`: a page without links shows the command of each thing that is named.
+    """
 
     question: str
     link: str
@@ -37,6 +40,7 @@ class Tile:
     values_are: str = ""
     named: Sequence[Named] = field(default_factory=tuple)
     lacks: str = ""
+    has_commands: bool = False
 
     @property
     def sparkline(self) -> Markup:
