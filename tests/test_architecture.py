@@ -173,13 +173,13 @@ ROOMS = {
         "kernel", "engines", "lake", "land", "imports", "publish", "llm", "life", "nightly", "ask", "decide", "push",
         "publish_to", "care", "capture", "mcp", "schedule", "cli",
     ),
-    "dashboards": ("cookbook", "charts", "report", "app"),
+    "dashboards": ("cookbook", "charts", "overview", "report", "app"),
 }  # fmt: skip
 # What is in no room: in `transforms` what is made of all rooms, in `dashboards` what every room stands on.
 AT_THE_TOP = {
     "transforms": frozenset({"graph", "params", "params_stated"}),
     "flows": frozenset[str](),
-    "dashboards": frozenset({"commands", "html_table", "templates", "words"}),
+    "dashboards": frozenset({"commands", "html_table", "links", "templates", "words"}),
 }
 TOP_ABOVE = frozenset({"transforms"})
 # Commands that show what dashboards make of the published tables.

@@ -16,7 +16,6 @@ import duckdb
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.app.links import FIRST_PAGE
 from slowwave.dashboards.app.pages.interactions import interactions_page
 from slowwave.dashboards.app.pages.lineage import lineage_page
 from slowwave.dashboards.app.pages.memories import memories_page
@@ -29,6 +28,7 @@ from slowwave.dashboards.app.pages.sql import sql_page
 from slowwave.dashboards.app.pages.strategies import strategies_page
 from slowwave.dashboards.app.widgets import notice
 from slowwave.dashboards.cookbook.published import Published
+from slowwave.dashboards.links import FIRST_PAGE
 from slowwave.dashboards.report.night_story import narrowed
 from slowwave.dashboards.templates import rendered
 from slowwave.flows.ask.connection import OTHER_RELEASE, error_lines, is_of_another_release, published_file

@@ -1,3 +1,4 @@
-"""The first screen of dashboard and report: six answers about the memories of all projects, or of one."""
+"""The first screen of dashboard and report: six answers about the memories of all projects, or of one.
 
-from __future__ import annotations
+Each answer is read from recipes of the cookbook and is a tile: its figure, how that changed, and what it is by name.
+"""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from slowwave.dashboards.app.links import view
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.answers import Answers
+from slowwave.dashboards.links import view
 from slowwave.dashboards.overview.tiles import Named
 from slowwave.dashboards.words import number_of, sum_of
 

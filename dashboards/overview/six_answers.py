@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.dashboards.app.links import memory_link, view
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.answers import ALL, Answers
+from slowwave.dashboards.links import memory_link, view
 from slowwave.dashboards.overview.actions import actions
 from slowwave.dashboards.overview.tiles import Named, Tile
 from slowwave.dashboards.overview.window import Days, Window
@@ -57,8 +57,8 @@ def _helping(answers: Answers, days: pl.DataFrame, window: Window, project: str)
         return replace(tile, lacks=_lacking(rows, days, window))
     difference, basis = found
     by_side = {
-        is_injected: (attempts, successes)
-        for is_injected, attempts, successes in rows.group_by("is_injected")
+        has_memory: (attempts, successes)
+        for has_memory, attempts, successes in rows.group_by("has_memory")
         .agg(pl.col("attempts", "successes").sum())
         .iter_rows()
     }
@@ -97,7 +97,7 @@ def compared_success(rows: pl.DataFrame) -> tuple[Difference, str] | None:
         stratum = pl.struct(keys) if keys else pl.lit(0)
         difference = stratified_difference(
             compared.select(
-                stratum.alias("stratum"), pl.col("is_injected").alias("is_treated"), "attempts", "successes"
+                stratum.alias("stratum"), pl.col("has_memory").alias("is_treated"), "attempts", "successes"
             ),
             _MASS,
         )
@@ -115,10 +115,10 @@ def _lacking(rows: pl.DataFrame, days: pl.DataFrame, window: Window) -> str:
         return "No outcome is known: log `success` with each interaction."
     if not sum_of(shown, "injected"):
         return "No injection is known: log `memories_used` with each interaction."
-    sides = dict(rows.group_by("is_injected").agg(pl.col("attempts").sum()).iter_rows())
-    if sides.get(False, 0) < _FEWEST:
+    sides = dict(rows.group_by("has_memory").agg(pl.col("attempts").sum()).iter_rows())
+    if not sides.get(False, 0):
         return "Every attempt had a memory: hold some back, and log `injection_probability`."
-    return f"Fewer than {_FEWEST} attempts had a memory in these days: choose more days."
+    return f"Needs {_FEWEST} attempts with a memory and {_FEWEST} without: choose more days."
 
 
 def _helpful(answers: Answers, project: str) -> list[Named]:
@@ -280,8 +280,8 @@ def _shares(days: pl.DataFrame, window: Window, part: str, whole: str) -> list[f
 
 def _bars(days: pl.DataFrame, window: Window) -> list[Days]:
     """The parts of the window, from the first day with anything on."""
-    first = days["day"].min()
-    return [bar for bar in window.bars() if first is not None and bar.last >= first]  # pyright: ignore[reportOperatorIssue] - days
+    shown = _within(days, window.shown)["day"].to_list()
+    return window.bars(min(shown)) if shown else []
 
 
 def _change_of_share(days: pl.DataFrame, window: Window, part: str, whole: str, what: str = "") -> str:

@@ -17,6 +17,7 @@ ALL_DAYS = 0
 """Stands for all days there are, which are compared with nothing."""
 _EVENTS = ("interactions", "outcomes")
 _MOST_BARS = 30
+_FIRST_DAY = date(1970, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -43,16 +44,19 @@ class Window:
     before: Days | None
     is_last_whole: bool = True
 
-    @property
-    def length(self) -> int:
-        """How many days are shown."""
-        return (self.shown.last - self.shown.first).days + 1
+    def words(self) -> str:
+        """Return in words which days are shown, and with which they are compared."""
+        shown = f"All days to {self.shown.last}" if self.shown.first == _FIRST_DAY else self.shown.words()
+        before = "" if self.before is None else f", compared with {self.before.words()}"
+        return f"{shown}{'' if self.is_last_whole else ' (the last day is not complete)'}{before}. UTC days."
 
-    def bars(self) -> list[Days]:
-        """Return the shown days in equal parts from the first on, at most 30; the last part may be shorter."""
-        step = -(-self.length // _MOST_BARS)
+    def bars(self, since: date) -> list[Days]:
+        """Return the shown days from `since` on in equal parts, at most 30; the last part may be shorter."""
+        first = max(since, self.shown.first)
+        length = (self.shown.last - first).days + 1
+        step = -(-length // _MOST_BARS)
         step = step if step < 7 or step % 7 == 0 else step + 7 - step % 7  # noqa: PLR2004 - whole weeks, if not days
-        firsts = [self.shown.first + timedelta(days=day) for day in range(0, self.length, step)]
+        firsts = [first + timedelta(days=day) for day in range(0, length, step)]
         return [Days(first, min(first + timedelta(days=step - 1), self.shown.last)) for first in firsts]
 
 
@@ -67,7 +71,7 @@ def window_of(newest: pl.DataFrame, as_of: datetime, days: int, *, is_compared: 
     last = at.date()
     is_whole = last < as_of.date()
     if days == ALL_DAYS:
-        return Window(Days(date(1970, 1, 1), last), None, is_whole)
+        return Window(Days(_FIRST_DAY, last), None, is_whole)
     first = last - timedelta(days=days - 1)
     before = Days(first - timedelta(days=days), first - timedelta(days=1))
     return Window(Days(first, last), before if is_compared else None, is_whole)

@@ -14,7 +14,7 @@ from browser_pages import chosen, drawn, opened, rows_of
 from hostile_rows import PROJECT, TEXTS
 from playwright.sync_api import Browser, Page, expect
 
-from slowwave.dashboards.app.links import memory_link, project_view
+from slowwave.dashboards.links import memory_link, project_view
 from slowwave.flows.kernel.terminal import terminal_safe
 
 OF_PROJECT = "project = '" + PROJECT.replace("'", "''") + "'"

@@ -7,7 +7,7 @@ from browser_pages import PAGES, opened
 from hostile_rows import PROJECT
 from playwright.sync_api import Locator, Page, expect
 
-from slowwave.dashboards.app.links import project_view
+from slowwave.dashboards.links import project_view
 from slowwave.transforms.graph import PUBLISHED
 
 _LEAST_PIXELS = 50

@@ -7,7 +7,7 @@ from browser_pages import PAGES, drawn, opened, serious_findings
 from hostile_rows import PROJECT, TEXTS
 from playwright.sync_api import Browser, Page, expect
 
-from slowwave.dashboards.app.links import memory_link, project_view
+from slowwave.dashboards.links import memory_link, project_view
 from slowwave.flows.kernel.terminal import terminal_safe
 
 # every element that a mouse can use and a keyboard must reach

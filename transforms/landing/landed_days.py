@@ -33,8 +33,8 @@ def landed_days(rows: pl.LazyFrame) -> Lazy[LandedDays]:
         (pl.col("basis") == "inferred").sum().alias("inferred_count"),
         is_late.sum().alias("late_count"),
         (delay.filter(is_late).max().dt.total_microseconds() * _HOURS_A_MICROSECOND).alias("late_hours_max"),
-        pl.when(pl.col("tokens").is_not_null().any()).then(pl.col("tokens").sum()).alias("tokens"),
-        pl.when(pl.col("cost").is_not_null().any()).then(millionths.sum() * _A_MILLIONTH).alias("cost"),
+        pl.when(pl.col("tokens").is_not_null().any()).then(pl.col("tokens").sum()).alias("stated_tokens"),
+        pl.when(pl.col("cost").is_not_null().any()).then(millionths.sum() * _A_MILLIONTH).alias("stated_cost"),
         pl.col("occurred_at").max().alias("newest_at"),
         pl.col("recorded_at").max().alias("newest_recorded_at"),
     )

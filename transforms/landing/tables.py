@@ -215,8 +215,8 @@ class LandedDays(Table):
     inferred_count: int = column("Of them outcomes with basis inferred.")
     late_count: int = column("Of them recorded more than 24 hours after they happened, by what producers say.")
     late_hours_max: float | None = column("Longest of these delays. NULL: none was late.", unit="hours")
-    tokens: int | None = column("Tokens that they state, together. NULL: none states any.", unit="tokens")
-    cost: float | None = column(
+    stated_tokens: int | None = column("Tokens that they state, together. NULL: none states any.", unit="tokens")
+    stated_cost: float | None = column(
         "What they state to have cost, together, each to a millionth. NULL: none states any.",
         unit="the owner's currency",
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.app.links import project_view, view
 from slowwave.dashboards.app.live_answers import answer_table, answered
 from slowwave.dashboards.app.sql_answers import SqlAnswer, SqlQuestion
 from slowwave.dashboards.app.widgets import (
@@ -23,6 +22,7 @@ from slowwave.dashboards.app.widgets import (
 )
 from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
 from slowwave.dashboards.cookbook.published import Published
+from slowwave.dashboards.links import project_view, view
 from slowwave.dashboards.words import number_of
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.flows.kernel.times import utc_iso

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.app.links import memory_link
 from slowwave.dashboards.app.widgets import (
     ANY,
     PAGE_ROWS,
@@ -15,6 +14,7 @@ from slowwave.dashboards.app.widgets import (
     asked,
     choice,
     csv_of,
+    drawn,
     memory_projects,
     page_asked,
     page_number,
@@ -24,9 +24,11 @@ from slowwave.dashboards.app.widgets import (
     table,
     typed,
 )
+from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import with_interval
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
+from slowwave.dashboards.links import memory_link
 from slowwave.dashboards.words import NEVER_LANDED, STATES, URGENT_FIRST, first_of, number_of
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.transforms.core.vocabularies import TRENDS
@@ -58,6 +60,7 @@ _COLUMNS = (
     "last_referenced_at",
 )
 _MOST_TYPES = 200
+_MANY = 100_000
 # what the address may say of the choices that are folded away while none is made
 _FOLDED = ("status", "trend", "type", "sort")
 
@@ -99,6 +102,19 @@ def memories_page(published: Published) -> None:
         "Download these rows as CSV", csv_of(rows), file_name="memories.csv", mime="text/csv", on_click="ignore"
     )
     asked("memory_explorer", **asking)
+    _charts(published, chosen["project"])
+
+
+def _charts(published: Published, project: str) -> None:
+    """How many memories have which verdict and state, and how many fade next."""
+    with st.expander("Verdicts, states, and what fades next"), published.answers() as answers:
+        for recipe, chart in (
+            ("memories_by_verdict", charts.memories_by_verdict),
+            ("memories_by_state", charts.memories_by_state),
+            ("decay_forecast", charts.decay_forecast),
+        ):
+            drawn(chart(answers.rows(recipe, _MANY, project=project)))
+            asked(recipe, project=project)
 
 
 @dataclass(frozen=True)

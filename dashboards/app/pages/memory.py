@@ -8,7 +8,6 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.app.links import memory_link, project_view, view
 from slowwave.dashboards.app.where_it_lives import where_it_lives
 from slowwave.dashboards.app.widgets import (
     PAGE_ROWS,
@@ -31,6 +30,7 @@ from slowwave.dashboards.cookbook.answers import ALL
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.html_table import Row
+from slowwave.dashboards.links import memory_link, project_view, view
 from slowwave.dashboards.templates import rendered
 from slowwave.dashboards.words import interval, named, number_of, part, sentence
 from slowwave.flows.ask.why.text import MEANINGS, identity_words, lift_words, planned_words, stated_use, use_words

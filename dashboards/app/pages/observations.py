@@ -5,7 +5,6 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.app.links import memory_link, project_view
 from slowwave.dashboards.app.widgets import (
     address,
     asked,
@@ -25,6 +24,7 @@ from slowwave.dashboards.app.widgets import (
 from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.html_table import Row
+from slowwave.dashboards.links import memory_link, project_view
 from slowwave.dashboards.words import first_of, listed, number_of, sum_of
 from slowwave.transforms.core.vocabularies import FRESHNESS
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from slowwave.dashboards.app.links import FIRST_PAGE, project_view
 from slowwave.dashboards.app.widgets import (
     address,
     asked,
@@ -21,6 +20,7 @@ from slowwave.dashboards.app.widgets import (
 from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import Answers
 from slowwave.dashboards.cookbook.published import Published
+from slowwave.dashboards.links import FIRST_PAGE, project_view
 from slowwave.dashboards.overview.six_answers import six_answers
 from slowwave.dashboards.overview.window import ALL_DAYS, DAYS, DEFAULT_DAYS, LATEST, Window, window_of
 from slowwave.dashboards.report import night_story as story
@@ -80,15 +80,9 @@ def _choices(published: Published, answers: Answers) -> tuple[str | None, Window
     return project, window
 
 
-def _window_words(window: Window) -> str:
-    before = "" if window.before is None else f", compared with {window.before.words()}"
-    partial = "" if window.is_last_whole else " (the last day is not complete)"
-    return f"{window.shown.words()}{partial}{before}. UTC days."
-
-
 def _over_time(answers: Answers, project: str | None, window: Window) -> None:
     of = {"project": pattern(project)}
-    said(_window_words(window))
+    said(window.words())
     left, right = st.columns(2)
     with left:
         drawn(charts.reinforcement_over_time(answers.rows("references_by_day", _MANY, **of)))

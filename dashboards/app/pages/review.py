@@ -8,7 +8,6 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.app.links import memory_link, project_view
 from slowwave.dashboards.app.widgets import (
     address,
     asked,
@@ -28,6 +27,7 @@ from slowwave.dashboards.cookbook.answers import Answers
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.html_table import Row
+from slowwave.dashboards.links import memory_link, project_view
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.words import first_of, named, number_of, sentence
 

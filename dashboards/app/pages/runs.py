@@ -7,7 +7,6 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.app.links import memory_link, view
 from slowwave.dashboards.app.widgets import (
     asked,
     choice,
@@ -24,6 +23,7 @@ from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.html_table import Row
+from slowwave.dashboards.links import memory_link, view
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.report import state_story
 from slowwave.dashboards.templates import rendered

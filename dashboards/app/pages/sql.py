@@ -9,7 +9,6 @@ from typing import Literal
 
 import streamlit as st
 
-from slowwave.dashboards.app.links import memory_link
 from slowwave.dashboards.app.live_answers import answer_table, answered
 from slowwave.dashboards.app.sql_answers import MOST_BYTES, SqlAnswer, SqlQuestion, whole_result
 from slowwave.dashboards.app.sql_child import SECONDS
@@ -19,6 +18,7 @@ from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.cookbook import Recipe, cookbook
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.html_table import ShownCell, ShownColumn
+from slowwave.dashboards.links import memory_link
 from slowwave.dashboards.templates import rendered
 from slowwave.dashboards.words import number_of
 from slowwave.transforms.core.schema import table_comment

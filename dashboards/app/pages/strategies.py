@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.app.links import project_view
 from slowwave.dashboards.app.widgets import (
     address,
     asked,
@@ -28,6 +27,7 @@ from slowwave.dashboards.cookbook.answers import ALL, Answers, with_interval
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.html_table import Row
+from slowwave.dashboards.links import project_view
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.report import state_story
 from slowwave.dashboards.words import (
@@ -324,6 +324,7 @@ def _calibration(answers: Answers) -> None:
     graded, weeks = answers.rows("calibration", _MOST_STRATEGIES), answers.rows("calibration_by_week", _MOST_STRATEGIES)
     section("Can the forecasts be believed?", " ".join(story.grade(graded)))
     drawn(charts.calibration(weeks))
+    drawn(charts.calibration_error(graded))
     asked("calibration_by_week")
     need = answers.rows("need_calibration", _MOST_STRATEGIES)
     said(*state_story.need(need))

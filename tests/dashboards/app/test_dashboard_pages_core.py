@@ -18,15 +18,14 @@ from small_home import SmallHome, interaction, memory, outcome
 from streamlit.testing.v1 import AppTest
 from thorough import some
 
-from slowwave.dashboards.app.links import memory_link, project_view, view
-from slowwave.dashboards.app.pages.memories import memories_page
+from slowwave.dashboards.app.pages.memories import LISTS, memories_page
 from slowwave.dashboards.app.pages.memory import memory_page, use
 from slowwave.dashboards.app.pages.overview import overview_page
-from slowwave.dashboards.app.questions import strategy_to_use
+from slowwave.dashboards.app.pages.strategies import strategy_to_use
 from slowwave.dashboards.app.widgets import csv_of
 from slowwave.dashboards.cookbook.published import Published
+from slowwave.dashboards.links import memory_link, project_view, view
 from slowwave.dashboards.words import first_of
-from slowwave.transforms.core.vocabularies import QUESTIONS
 
 pytestmark = pytest.mark.filterwarnings(IGNORED)
 
@@ -174,7 +173,7 @@ def test_unknown_memory_is_offered_near_ones(published: Published) -> None:
 
 @pytest.mark.parametrize("page", [overview_page, memories_page, memory_page])
 def test_hostile_text_is_shown_as_text(published: Published, page: Draw) -> None:
-    session = drawn(page, published, project=HOSTILE, memory_id="m2", question="hurting")
+    session = drawn(page, published, project=HOSTILE, memory_id="m2", question="x")
     assert "<img" not in bodies(session)
     assert "onerror=alert(1)&gt;" in bodies(session)
     assert "\x1b" not in bodies(session)
@@ -187,50 +186,47 @@ def test_hostile_text_is_shown_as_text(published: Published, page: Draw) -> None
     assert not any("onerror" in label for label in labels)
 
 
-@pytest.mark.parametrize("question", ["hurting", "worse", "forget", "strategy", "calibration"])
-def test_questions_are_answered_at_their_address(published: Published, question: str) -> None:
-    session = drawn(overview_page, published, question=question)
-    assert re.search(rf'href="\./\?question={question}"[^>]*aria-current="true"', bodies(session))
-    assert len(session.subheader) == 1
-    assert "slowwave sql" in words(session)
+def test_overview_answers_six_questions_before_anything_else(published: Published) -> None:
+    body = bodies(drawn(overview_page, published))
+    questions = re.findall(r"<h2><a [^>]*>(.*?)</a></h2>", body)
+    assert questions == [
+        "Do memories help?",
+        "Are they used?",
+        "What do they cost?",
+        "What is ignored?",
+        "What keeps failing?",
+        "What shall I do now?",
+    ]
+    assert len(re.sub("<[^>]*>", " ", body[: body.index("</ul>")]).split()) <= 120
 
 
-def test_overview_counts_memories(published: Published) -> None:
-    session = drawn(overview_page, published, project="shop")
-    verdicts = published.answer("memories_by_verdict", project="shop")["memories_count"].sum()
-    assert f"{verdicts} active memories" in words(session)
-    assert verdicts == 4
+def test_overview_says_what_to_record_where_the_log_cannot_answer(published: Published) -> None:
+    assert "Every attempt had a memory: hold some back" in words(drawn(overview_page, published))
+    nobody = words(drawn(overview_page, published, project="nobody's"))
+    assert nobody.count("No injection is known") == 3
+    assert "No outcome is known" in nobody
 
 
-def test_questions_stand_before_everything_but_the_project(published: Published) -> None:
-    session = drawn(overview_page, published, question="worse")
-    body = bodies(session)
-    assert session.header[0].value == "Questions to begin with"
-    assert body.index("sw-questions") < body.index("slowwave sql got_worse") < body.index("sw-figures")
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ({}, "2026-02-11 to 2026-03-12, compared with 2026-01-12 to 2026-02-10"),
+        ({"days": "7"}, "2026-03-06 to 2026-03-12, compared with 2026-02-27 to 2026-03-05"),
+        ({"days": "7", "compare": "nothing"}, "2026-03-06 to 2026-03-12. UTC days."),
+        ({"days": "0"}, "All days to 2026-03-12. UTC days."),
+        ({"days": "a week"}, "2026-02-11 to 2026-03-12"),
+    ],
+)
+def test_the_days_of_the_overview_stand_in_its_address(published: Published, chosen: dict[str, str], said: str) -> None:
+    assert said in words(drawn(overview_page, published, **chosen))
 
 
-def test_what_the_logs_can_answer_is_said_of_all_or_of_the_project(published: Published) -> None:
-    """On the first screen, behind the questions alone."""
-    session = drawn(overview_page, published)
-    body = bodies(session)
-    assert [header.value for header in session.header][:2] == ["Questions to begin with", "What these logs can answer"]
-    assert body.index("sw-questions") < body.index("sw-answered") < body.index("sw-figures")
-    for project in (None, "shop"):
-        said = words(drawn(overview_page, published, **({} if project is None else {"project": project})))
-        rows = published.answer("answerable_questions", **({} if project is None else {"project": project}))
-        assert rows.height == len(QUESTIONS)
-        assert all(text in said for text in rows["answer"])
-        assert all(text.partition("`")[0] in said for text in rows["lacks"].drop_nulls())
-    assert "sw-answered" not in bodies(drawn(overview_page, published, project="nobody's"))
-
-
-def test_a_project_is_told_from_all(published: Published) -> None:
-    shop = drawn(overview_page, published, project="shop")
-    (health,) = published.answer("project_health", project="shop")["health"]
-    assert f"It is {health}, with no alarms." in words(shop)
-    whose = "Of all projects together, as forecasts are not graded for one alone."
-    assert whose in words(shop)
-    assert whose not in words(drawn(overview_page, published))
+@pytest.mark.parametrize("listed", LISTS)
+def test_a_tile_leads_to_the_memories_it_counts(published: Published, listed: str) -> None:
+    session = drawn(memories_page, published, list=listed)
+    rows = published.count(LISTS[listed].recipe)
+    assert (LISTS[listed].title in words(session)) == bool(rows)
+    assert ("There is none." in words(session)) == (not rows)
 
 
 def strategies(*names: str, trend: str = "stable") -> pl.DataFrame:

@@ -7,7 +7,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 from drawn_pages import IGNORED, Draw, bodies, commands, drawn, published_by, words
 from hostile_rows import HUGE, PROJECT, TEXTS, hostile_rows
@@ -15,6 +14,7 @@ from small_home import SmallHome, interaction, memory
 from taught_rows import AS_OF, taught_rows
 
 from slowwave.dashboards.app.pages.interactions import interactions_page
+from slowwave.dashboards.app.pages.memories import memories_page
 from slowwave.dashboards.app.pages.memory import memory_page
 from slowwave.dashboards.app.pages.observations import observations_page
 from slowwave.dashboards.app.pages.overview import overview_page
@@ -134,21 +134,18 @@ def test_estimates_stand_beside_their_strategy(taught):
     assert f"{part(row['confidence'])} ({low}–{high})" in words(drawn(strategies_page, taught))
 
 
-def test_what_may_be_archived_stands_beside_the_verdicts(taught):
-    said = words(drawn(overview_page, taught, question="forget"))
-    assert "1 may be archived" in said
-    assert "The forgetting plan, by rules of its own, would archive 1 memory:" in said
+def test_actions_of_the_overview_lead_to_their_page(taught):
+    body = bodies(drawn(overview_page, taught))
+    assert re.search(r'href="review\?kind=harmful"[^>]*><bdi>Archive 1 harmful memory', body)
+    assert re.search(r'href="review"[^>]*><bdi>Archive 1 faded memory', body)
 
 
-def test_memories_that_hurt_are_told_from_those_that_may_by_chance(taught):
-    rows = taught.answer("helping_and_hurting_memories")
-    below = rows.filter(pl.col("lift_high") < 0).height
-    said = words(drawn(overview_page, taught, question="hurting"))
-    assert below
-    assert f"Of {below} memor" in said
-    assert "the whole 90 % interval of the lift lies below 0." in said
-    none = words(drawn(overview_page, taught, question="hurting", project="nowhere"))
-    assert "of the lift lies" not in none
+def test_memories_that_harm_are_told_with_their_interval(taught):
+    row = taught.answer("helping_and_hurting_memories").row(0, named=True)
+    assert row["lift_high"] < 0
+    assert f"{row['lift']:.2f}".replace("-0", "−").replace("-", "−") in words(
+        drawn(memories_page, taught, list="effect")
+    )
 
 
 def test_one_strategy_has_its_wordings_and_a_command(taught):

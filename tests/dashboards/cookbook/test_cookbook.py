@@ -97,6 +97,10 @@ FIRST_ROWS = {
     "calibration": {"method": "base_rate/1", "metric": "auc", "attempts": 84, "cutoffs": 4},
     "calibration_by_week": {"cutoff_at": "2026-03-30T00:00:00Z", "method": "base_rate/1", "attempts": 21},
     "late_rows": {"landed_table": "outcomes", "late_rows": 1, "worst_hours": 48.0},
+    "activity_by_day": {"day": "2026-03-02", "injected": 6, "used": 0, "tokens": None},
+    "attempts_by_injection": {"has_memory": False, "offered_count": 1, "probability": 0.5, "attempts": 20},
+    "injected_memories": {"memory_id": "bad advice", "injected": 20, "used": 0, "is_unused": True},
+    "ignored_instructions": {"memory_id": "tabs", "injected_count": 1},
     "corrected_rows": {"interaction_id": "i5", "versions": 2},
     "freshness": {"landed_table": "interactions", "project": "depot", "newest_at": "2026-04-10T01:00:00Z"},
     "quarantine_reasons": {"field": "confidence", "refused": 2, "reason": "confidence must lie between 0 and 1, not …"},
@@ -159,19 +163,19 @@ FIRST_ROWS = {
         "changed_ids": [],
     },
     "memories_by_verdict": {"project": "attic", "verdict": "review", "trend": "stale", "memories_count": 1},
-    "memories_by_state": {"status": "active", "strength_state": "strong", "memories_count": 6},
+    "memories_by_state": {"status": "active", "strength_state": "strong", "memories_count": 7},
     "most_confident": {"memory_id": "m1", "confidence": 0.5, "confirmed_count": 1, "contradicted_count": 1},
     "decay_forecast": {
         "day": "2026-04-11",
         "fading_count": 1,
         "cumulative_count": 1,
-        "active_count": 16,
-        "undated_count": 13,
+        "active_count": 17,
+        "undated_count": 14,
     },
     "what_changed": {"since_at": "2026-04-10T00:00:00Z", "topic": "use", "count": 0, "example_id": None},
     "got_worse": {"kind": "anti-pattern", "what": "keeps failing", "day": "2026-04-10", "text": "restart the server"},
     "memory_explorer": {"memory_id": "bad advice", "verdict": "harmful", "injected_count": 20},
-    "memory_explorer_count": {"memories_count": 21},
+    "memory_explorer_count": {"memories_count": 22},
     "memory_references_of": {"interaction_id": "i6", "is_echoed": True, "is_cited": True, "basis": "reported"},
     "memory_ends": {"basis": "reported", "is_counted": True, "succeeded": 1, "failed": 0},
     "memory": {"memory_id": "bad advice", "lift_basis": "randomised", "pinned": False},
@@ -210,6 +214,9 @@ FIRST_ROWS = {
     },
 }
 GIVEN = {
+    "activity_by_day": {"since": "2026-03-02", "until": "2026-03-02"},
+    "ignored_instructions": {"at_least": "1"},
+    "attempts_by_injection": {"project": "depot"},
     "best_strategies": {"project": "depot"},
     "success_by_week": {"project": "depot"},
     "memories_of_project": {"project": "empty"},
@@ -259,8 +266,11 @@ def home(tmp_path_factory) -> SmallHome:
     made.land(*taught_rows())
     made.land(*fact_rows())
     made.land(
+        memory("tabs", project="quay", memory_type="preference", content="Indent with tabs"),
         memory("lapsed", project="quay", expires_at="2026-03-01T09:00:00Z", user_id="ada"),
-        interaction("i7", created_at="2026-03-02T10:00:00Z", project="quay", memories_used=["lapsed"], user_id="bob"),
+        interaction(
+            "i7", created_at="2026-03-02T10:00:00Z", project="quay", memories_used=["lapsed", "tabs"], user_id="bob"
+        ),
     )
     made.land(
         memory("noted", project="facts", status="candidate", content="Prices are kept as integers"),
@@ -386,7 +396,7 @@ def test_the_explorer_finds_filters_sorts_and_pages(answers):
         return [row["memory_id"] for row in answers(RECIPES["memory_explorer"], **params)]
 
     every = found()
-    assert len(every) == 21
+    assert len(every) == 22
     assert every[:3] == ["bad advice", "noted", "lost"]  # harmful, then review by what looking is worth
     assert found(limit="4", offset="2") == every[2:6]
     assert found(search="OF STEADY") == ["steady"]
@@ -470,7 +480,7 @@ def test_what_changed_names_every_topic_with_its_latest_example(answers):
     found = {(row["topic"], row["what"]): (row["count"], row["example_id"]) for row in rows}
     assert found["use", "interactions that repeated a memory or used it in other words"] == (10, "attic 176")
     assert found["use", "interactions given a memory"] == (27, "advised 38")
-    assert found["memories", "new, active"] == (9, "port again")
+    assert found["memories", "new, active"] == (10, "port again")
     assert found["memories", "verdict on use became keep"] == (1, "shadow")
     assert found["memories", "first reference"] == (3, "shadow")
     assert found["anti-patterns", "first failure, open"][0] == 1

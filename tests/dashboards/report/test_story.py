@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 
 import polars as pl
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.dashboards.commands import command_line
@@ -40,27 +39,6 @@ def test_what_cannot_be_copied_safely_is_no_command(word: str) -> None:
 
 
 TO_DO = ("waiting", "planned", "harmful", "failing", "alarms", "unmet_quotas", "warnings")
-
-
-@given(st.fixed_dictionaries(dict.fromkeys(TO_DO, COUNTS)))
-def test_what_is_to_do_is_all_that_counts_more_than_nothing(given: dict[str, int]) -> None:
-    found = story.to_dos(**given)
-    assert sorted(each.count for each in found) == sorted(count for count in given.values() if count)
-    said = story.headline(found, 1, 1)
-    assert all(
-        f"{each.count:,} {each.words}" in said or f"{each.count:,} {each.words}".capitalize() in said for each in found
-    )
-    assert found or said == "Nothing to act on this morning."
-
-
-def test_with_no_memory_it_says_what_would_bring_one() -> None:
-    said = story.headline([], 0, 0)
-    assert "`slowwave land PATH`" in said
-    assert "`slowwave demo`" in said
-    said = story.headline([], 0, 3)
-    assert said.startswith("Logs landed, and no memory yet")
-    assert "`slowwave connect`" in said
-    assert "demo" not in said
 
 
 def test_freshness_is_told_from_the_tables_alone() -> None:
@@ -147,7 +125,6 @@ def test_what_only_faded_comes_last() -> None:
         f"{begin} nothing got worse but that memories faded.",
         faded,
     ]
-    assert story.faded(30, "a", "weak") == "30 memories of a became weak"
 
 
 def test_the_queue_is_told_by_kind_and_its_command_is_left_to_a_person() -> None:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from datetime import datetime, timedelta
 
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ START = datetime(2026, 3, 1, 20)  # noqa: DTZ001 - times are naive and hold UTC 
 _TIME = pl.Datetime("us")
 _SCHEMA = {
     "landed_table": pl.String, "project": pl.String, "occurred_at": _TIME, "recorded_at": _TIME, "basis": pl.String,
+    "tokens": pl.Int64, "cost": pl.Float64,
 }  # fmt: skip
 _DAY = timedelta(hours=24)
 _tables = st.sampled_from(["interactions", "outcomes", "memories"])
@@ -28,7 +30,10 @@ _rows = st.lists(
 
 def _told(rows):
     frame = pl.DataFrame(
-        [(table, project, at, at + delay, *basis) for table, project, at, delay, *basis in rows],
+        [
+            (table, project, at, at + delay, *more, *[None] * (3 - len(more)))
+            for table, project, at, delay, *more in rows
+        ],
         schema=_SCHEMA,
         orient="row",
     )
@@ -38,17 +43,17 @@ def _told(rows):
 def test_a_day_is_told_by_its_rows():
     hour = timedelta(hours=1)
     rows = [
-        ("outcomes", "shop", START, _DAY, "inferred"),
-        ("outcomes", "shop", START + hour, _DAY + timedelta(microseconds=1), None),
+        ("outcomes", "shop", START, _DAY, "inferred", 1000, 0.5),
+        ("outcomes", "shop", START + hour, _DAY + timedelta(microseconds=1), None, 200, 0.25),
         ("outcomes", "shop", START - hour, 36 * hour, "inferred"),
-        ("outcomes", "shop", START + 4 * hour, timedelta(), "evaluated"),
+        ("outcomes", "shop", START + 4 * hour, timedelta(), "evaluated", None, 0.0),
         ("interactions", None, START, timedelta(), None),
         ("interactions", "", START + hour, -hour, None),
     ]
     assert _told(rows) == [
-        ("interactions", "", START.date(), 2, 0, 0, None, START + hour, START),
-        ("outcomes", "shop", START.date(), 3, 2, 2, 36.0, START + hour, START + 35 * hour),
-        ("outcomes", "shop", (START + _DAY).date(), 1, 0, 0, None, START + 4 * hour, START + 4 * hour),
+        ("interactions", "", START.date(), 2, 0, 0, None, None, None, START + hour, START),
+        ("outcomes", "shop", START.date(), 3, 2, 2, 36.0, 1200, 0.75, START + hour, START + 35 * hour),
+        ("outcomes", "shop", (START + _DAY).date(), 1, 0, 0, None, None, 0.0, START + 4 * hour, START + 4 * hour),
     ]
 
 
@@ -63,7 +68,7 @@ def test_every_row_is_counted_once_and_late_by_its_own_delay(rows):
         late = [delay / timedelta(hours=1) for _, delay, _ in of_day if delay > _DAY]
         newest = max(at for at, *_ in of_day), max(at + delay for at, delay, _ in of_day)
         inferred = sum(basis == "inferred" for *_, basis in of_day)
-        expected.append((*key, len(of_day), inferred, len(late), max(late, default=None), *newest))
+        expected.append((*key, len(of_day), inferred, len(late), max(late, default=None), None, None, *newest))
     assert _told(rows) == expected
 
 
@@ -73,3 +78,11 @@ def test_a_day_alone_is_as_late_to_the_bit_as_among_many():
         for n in range(200)
     ]
     assert _told(rows) == [day for row in rows for day in _told([row])]
+
+
+@given(costs=st.lists(st.floats(0, 1e6).map(lambda cost: round(cost, 6)), min_size=1, max_size=30))
+def test_costs_add_up_to_the_bit_in_every_order(costs):
+    rows = [("interactions", "shop", START, timedelta(), None, None, cost) for cost in costs]
+    (there,), (back,) = _told(rows), _told(rows[::-1])
+    assert there == back
+    assert there[8] == pytest.approx(sum(costs))

@@ -18,7 +18,7 @@ def attempts_by_injection(
         interactions: interaction_id, interaction, occurred_at, memories_offered, injection_probability.
         attempts: interaction_id, project, agent, task_type, success, of the attempts that count.
     """
-    injected = references.lazy().filter("is_injected").select("interaction").unique().with_columns(is_injected=True)
+    injected = references.lazy().filter("is_injected").select("interaction").unique().with_columns(has_memory=True)
     offered = pl.col("memories_offered").list.len().fill_null(0).cast(pl.Int64)
     probability = pl.col("injection_probability")
     is_drawn = (offered > 0) & (probability > 0) & (probability < 1)
@@ -28,7 +28,7 @@ def attempts_by_injection(
         .select(
             "interaction_id",
             pl.col("occurred_at").dt.date().alias("day"),
-            pl.col("is_injected").fill_null(value=False),
+            pl.col("has_memory").fill_null(value=False),
             offered.alias("offered_count"),
             pl.when(is_drawn.fill_null(value=False)).then(probability).otherwise(1.0).alias("probability"),
         )

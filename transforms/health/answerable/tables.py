@@ -29,21 +29,23 @@ class AttemptsByInjection(Table):
 
     name: ClassVar[str] = "attempts_by_injection"
     key: ClassVar[tuple[str, ...]] = (
-        "day", "project", "agent", "task_type", "is_injected", "offered_count", "probability",
+        "day", "project", "agent", "task_type", "has_memory", "offered_count", "probability",
     )  # fmt: skip
 
     day: date = column("Key: UTC day. On which the interaction was asked.")
     project: str = column("Key: project; '' is none.")
     agent: str = column("Key: agent; '' is none.")
-    task_type: str = column("Key: kind of task.")
-    is_injected: bool = column("Key: at least one memory was put into the prompt.")
+    task_type: str = column(
+        "Key: kind of task, as said or inferred from the task's words. '' when none was said and the task tells none."
+    )
+    has_memory: bool = column("Key: at least one memory was injected.")
     offered_count: int = column("Key: memories that the retriever offered. 0: not said.")
     probability: float = column(
         "Key: with which chance injected each of them, as logged. 1: chance had no part, or nothing was logged.",
         unit="probability",
     )
-    attempts: int = column("Attempts that count.")
-    successes: int = column("Of them those that succeeded.", unit="attempts")
+    attempts: int = column("Attempts. Of interactions that landed.")
+    successes: int = column("Of them successful.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
 

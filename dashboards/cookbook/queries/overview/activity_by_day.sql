@@ -28,7 +28,7 @@ sizes AS (
     GROUP BY day
 ),
 landed AS (
-    SELECT day, sum(rows_count)::BIGINT AS interactions, sum(tokens)::BIGINT AS tokens, sum(cost) AS cost
+    SELECT day, sum(rows_count)::BIGINT AS interactions, sum(stated_tokens)::BIGINT AS tokens, sum(stated_cost) AS cost
     FROM landed_days
     WHERE
         landed_table = 'interactions' AND day BETWEEN $since::DATE AND $until::DATE
@@ -47,7 +47,7 @@ ended AS (
 helped AS (
     SELECT day, sum(attempts)::BIGINT AS attempts_with, sum(successes)::BIGINT AS successes_with
     FROM attempts_by_injection
-    WHERE is_injected AND day BETWEEN $since::DATE AND $until::DATE AND project LIKE $project ESCAPE '\'
+    WHERE has_memory AND day BETWEEN $since::DATE AND $until::DATE AND project LIKE $project ESCAPE '\'
     GROUP BY day
 )
 SELECT

@@ -1,5 +1,5 @@
 -- question: How often do attempts with a memory injected succeed, and how often those without, where they can be compared?
--- columns: project – the project; agent – the agent; task_type – kind of task; is_injected – at least one memory was
+-- columns: project – the project; agent – the agent; task_type – kind of task; has_memory – at least one memory was
 --   injected; offered_count (memories) – that the retriever offered, 0 is not said; probability (probability) – with which
 --   chance injected each of them, 1 is that chance had no part; attempts (attempts) – of interactions that landed;
 --   successes (attempts) – of them
@@ -9,7 +9,7 @@ SELECT
     project,
     agent,
     task_type,
-    is_injected,
+    has_memory,
     offered_count,
     probability,
     sum(attempts)::BIGINT AS attempts,
