@@ -253,6 +253,11 @@ FAULTS = {
         "UPDATE observations SET supersedes = []",
         "DELETE FROM observations",
     ),
+    "attempts_by_injection_are_counted": (
+        "UPDATE attempts_by_injection SET attempts = attempts + 1",
+        "UPDATE attempts_by_injection SET successes = attempts + 1",
+        "UPDATE attempts_by_injection SET task_type = 'another'",
+    ),
     "one_run": (
         "INSERT INTO memory_references BY NAME SELECT * REPLACE ('another' AS run_id) FROM memory_references LIMIT 1",
         *[f"UPDATE {table} SET as_of = as_of - INTERVAL 1 DAY" for table in PUBLISHED],  # noqa: S608 - declared names
