@@ -14,6 +14,8 @@ FROM (
     UNION
     SELECT run_id, as_of FROM landed_days
     UNION
+    SELECT run_id, as_of FROM attempts_by_injection
+    UNION
     SELECT run_id, as_of FROM heuristics
     UNION
     SELECT run_id, as_of FROM untried_strategies
