@@ -24,7 +24,7 @@ ALL_PROJECTS = "%"
 _MASS = 0.9
 _FEWEST = 20  # attempts on each side, from which on a difference is said
 _NAMES = 2
-_NAME_CHARACTERS = 30
+_NAME_CHARACTERS = 26
 _TOP = 10
 _DRAWN = pl.col("probability") < 1
 
@@ -74,7 +74,7 @@ def _helping(answers: Answers, days: pl.DataFrame, window: Window, project: str)
         figure=signed_points(difference.value),
         unit="points of success",
         change="" if before is None else f"{signed_points(before[0].value)} before",
-        says=f"Success {shares[True]} with, {shares[False]} without: {verdict} "
+        says=f"{shares[True]} succeed with, {shares[False]} without: {verdict} "
         f"({signed_points(difference.low)} to {signed_points(difference.high)}); {basis}.",
         named=_helpful(answers, project),
     )
@@ -144,8 +144,8 @@ def _using(answers: Answers, days: pl.DataFrame, window: Window, project: str) -
         return replace(tile, lacks="No injection is known: log `memories_used` with each interaction.")
     return replace(
         tile,
-        figure=percent(used / injected),
-        unit="seen in the answer, at least",
+        figure=f"≥ {percent(used / injected)}",
+        unit="seen in answers",
         change=_change_of_share(days, window, "used", "injected"),
         says=f"Injected in {percent(injected / asked)} of {number_of(asked, 'prompt')}.",
         values=_shares(days, window, "used", "injected"),
@@ -170,7 +170,7 @@ def _costing(answers: Answers, days: pl.DataFrame, window: Window, project: str)
         return replace(tile, lacks="No injection is known: log `memories_used` with each interaction.")
     shown = _within(days, window.shown)
     weeks = max(((shown["day"].max() - shown["day"].min()).days + 1) / 7, 1.0)  # pyright: ignore[reportAttributeAccessIssue, reportOperatorIssue] - there are days
-    rows = answers.rows("injected_memories", _NAMES, **of)
+    rows = answers.rows("injected_memories", 1, **of)
     before = None
     if window.before is not None:
         (before,) = answers.summed(
@@ -182,11 +182,11 @@ def _costing(answers: Answers, days: pl.DataFrame, window: Window, project: str)
         figure=in_short(total / weeks),
         unit="tokens a week",
         change="" if not before else f"{signed_percent(total / before - 1)}",
-        says=f"{percent((unused or 0) / total)} in memories never used, {percent(top / total)} in the top {_TOP}."
-        + (f" Spent in all: {money:,.2f}." if money else ""),
+        says=f"{percent((unused or 0) / total)} never used, {percent(top / total)} in ten memories."
+        + (f" Spent: {money:,.2f}." if money else ""),
         values=_sums(days, window, "injected_tokens"),
         values_are="Injected tokens over time",
-        named=[_memory(row, f"{in_short(row['injected_tokens'])} tokens") for row in rows.iter_rows(named=True)],
+        named=[_memory(row, in_short(row["injected_tokens"])) for row in rows.iter_rows(named=True)],
     )
 
 
@@ -202,9 +202,7 @@ def _ignored(answers: Answers, days: pl.DataFrame, window: Window, project: str)
     return replace(
         tile,
         figure=f"{rows.height:,}",
-        unit="instruction, injected often, never seen"
-        if rows.height == 1
-        else "instructions, injected often, never seen",
+        unit="instruction never seen in answers" if rows.height == 1 else "instructions never seen in answers",
         says="" if rows.height else "Every instruction injected often is seen in some answer.",
         named=[_memory(row, f"{row['injected_count']:,} ×") for row in rows.head(_NAMES).iter_rows(named=True)],
     )
@@ -225,9 +223,10 @@ def _failing(answers: Answers, days: pl.DataFrame, window: Window, project: str)
     return replace(
         tile,
         figure=f"{total:,}",
-        unit="strategy" if total == 1 else "strategies",
+        unit=("strategy" if total == 1 else "strategies")
+        + (f", {number_of(round(lost), 'avoidable failure')}" if total else ""),
         change=_change_of_share(days, window, "successes", "attempts", "success"),
-        says=f"About {lost:,.0f} avoidable failures." if total else "No strategy fails more often than its peers.",
+        says="" if total else "No strategy fails more often than its peers.",
         values=_shares(days, window, "successes", "attempts"),
         values_are="Success of attempts, over time",
         named=[_strategy(row) for row in rows.iter_rows(named=True)],

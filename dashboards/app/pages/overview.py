@@ -70,7 +70,7 @@ def _choices(published: Published, answers: Answers) -> tuple[str | None, Window
             "Days", "days", [*_RANGES], unchosen=_RANGES[f"{DEFAULT_DAYS}"], shown=_RANGES.__getitem__, is_bare=True
         )
     with of_comparison:
-        choice("Compared with", "compare", [_NOTHING], unchosen="compared: days before", is_bare=True)
+        choice("Compared with", "compare", [_NOTHING], unchosen="vs. days before", is_bare=True)
     newest = answers.rows("freshness", _MANY, project=pattern(project))
     as_of = published.as_of or LATEST  # a file that does not name its run
     window = window_of(newest, as_of, int(days or DEFAULT_DAYS), is_compared=address("compare") != _NOTHING)
