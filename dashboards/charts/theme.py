@@ -87,7 +87,7 @@ def chart_svg(chart: alt.LayerChart, width: int = 640) -> str:
     """
     import vl_convert
 
-    spec = _writable(chart.to_dict(validate=False))
+    spec = writable(chart.to_dict(validate=False))
     description = spec.get("description", "")
     spec["config"] = _CONFIG
     # No address is allowed: what is not in the chart is not drawn.
@@ -119,14 +119,14 @@ def _plain(element: ElementTree.Element, ids: dict[str, str]) -> None:
             element.attrib[key] = f"url(#{ids[value[5:-1]]})"
 
 
-def _writable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can say
+def writable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can say
     r"""`value` with every character that XML cannot hold written out, such as `\x01`."""
     if isinstance(value, str):
         return _NOT_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), value)
     if isinstance(value, dict):
-        return {_writable(key): _writable(item) for key, item in value.items()}
+        return {writable(key): writable(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_writable(item) for item in value]
+        return [writable(item) for item in value]
     return value
 
 

@@ -50,9 +50,24 @@ class Tile:
 
 def sparkline(values: Sequence[float | None], label: str) -> Markup:
     """Return values as a line in a picture, broken where none is known; '' where fewer than two are known."""
+    path = line_path(values)
+    if not path:
+        return Markup()
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none">'
+        f'<path d="{path}" fill="none" stroke="{BLUE}" stroke-width="2" stroke-linecap="round" '
+        'vector-effect="non-scaling-stroke"/></svg>'
+    )
+    # a picture, as Streamlit takes an SVG element out of a page
+    data = b64encode(svg.encode()).decode()
+    return Markup('<img class="sw-spark" alt="{}" src="data:image/svg+xml;base64,{}">').format(label, data)
+
+
+def line_path(values: Sequence[float | None]) -> str:
+    """Return the path of values in SVG, 240 wide and 36 high; '' where fewer than two are known."""
     known = [value for value in values if value is not None]
     if len(known) < 2:  # noqa: PLR2004 - a line needs two points
-        return Markup()
+        return ""
     low, high = min(known), max(known)
     reach = (high - low) or 1.0
     step = (_WIDTH - 2 * _EDGE) / (len(values) - 1)
@@ -62,11 +77,4 @@ def sparkline(values: Sequence[float | None], label: str) -> Markup:
             y = _HEIGHT / 2 if high == low else _HEIGHT - _EDGE - (value - low) / reach * (_HEIGHT - 2 * _EDGE)
             path.append(f"{'L' if is_drawn else 'M'}{_EDGE + place * step:.1f} {y:.1f}")
         is_drawn = value is not None
-    svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none">'
-        f'<path d="{" ".join(path)}" fill="none" stroke="{BLUE}" stroke-width="2" stroke-linecap="round" '
-        'vector-effect="non-scaling-stroke"/></svg>'
-    )
-    # a picture, as Streamlit takes an SVG element out of a page
-    data = b64encode(svg.encode()).decode()
-    return Markup('<img class="sw-spark" alt="{}" src="data:image/svg+xml;base64,{}">').format(label, data)
+    return " ".join(path)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from importlib import resources
 from typing import Any
 
@@ -73,7 +73,7 @@ def report_html(connection: duckdb.DuckDBPyConnection, run_id: str, about: str =
     Raises ValueError when the file does not hold the run, duckdb.Error when it cannot be read at all.
     """
     answers = Answers(connection)
-    run = _run(connection, run_id)
+    run = run_row(connection, run_id)
     warnings, count = story.warnings(run["message"])
     with unchecked():
         groups = [
@@ -99,6 +99,15 @@ def report_html(connection: duckdb.DuckDBPyConnection, run_id: str, about: str =
     return f"{page}\n"
 
 
+def first_screen(connection: duckdb.DuckDBPyConnection, run_id: str) -> tuple[date, list[Tile]]:
+    """Return the day of a run and its six answers; no answer where another release made the publish.
+
+    Raises ValueError when the file does not hold the run.
+    """
+    run, answers = run_row(connection, run_id), Answers(connection)
+    return run["as_of"].date(), _tiles(answers, run["as_of"], _newest(answers))
+
+
 def _tiles(answers: Answers, as_of: datetime, newest: pl.DataFrame | None) -> list[Tile]:
     """The first screen; nothing where another release made the publish."""
     try:
@@ -119,7 +128,8 @@ def _facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _run(connection: duckdb.DuckDBPyConnection, run_id: str) -> dict[str, Any]:
+def run_row(connection: duckdb.DuckDBPyConnection, run_id: str) -> dict[str, Any]:
+    """Return the row of a run in `runs`; raises ValueError when the file does not hold it."""
     # by name: of a file that another version made, DuckDB then says what is missing
     names = ", ".join(column.name for column in columns(Runs))
     rows = framed(connection, f"SELECT {names} FROM runs WHERE run_id = $run_id", {"run_id": run_id})  # noqa: S608 - declared names

@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import duckdb
 import typer
@@ -32,14 +33,23 @@ _MOST_SECONDS = 600
 _SHOWN_REASON = 300
 
 
-def run_report(settings: Settings, run: str, to: str | None, narrowed: Narrowed = EVERYTHING) -> None:
+Form = Literal["html", "md", "slack", "png"]
+
+
+def run_report(
+    settings: Settings, run: str, to: str | None, narrowed: Narrowed = EVERYTHING, form: Form = "html"
+) -> None:
     """Write the report of a run into `to` (None: into the reports folder) and print where; `-` prints the report.
 
-    `narrowed`: whose memories it tells of.
+    `narrowed`: whose memories it tells of. `form`: the whole page, or its six answers for mail and chat, which are
+    printed unless `to` names a file.
 
     Raises UserError when nothing is published, there is no such run, or its file is damaged, typer.BadParameter when a
     report on some memories only would stand where that on all belongs.
     """
+    if form != "html":
+        _give_brief(settings, run, to, narrowed, form)
+        return
     if narrowed and to is None:
         message = "--user, --agent and --tag need --to FILE: reports/<run>.html tells of all memories"
         raise typer.BadParameter(message)
@@ -49,16 +59,30 @@ def run_report(settings: Settings, run: str, to: str | None, narrowed: Narrowed 
     elif to is None:
         typer.echo(str(write_report(settings, serving)))
     else:
-        _write_to(Path(to), serving, narrowed)
+        _write_to(Path(to), _report_of(serving, narrowed))
         typer.echo(to)
 
 
-def _write_to(path: Path, serving: Path, narrowed: Narrowed) -> None:
+def _give_brief(settings: Settings, run: str, to: str | None, narrowed: Narrowed, form: Form) -> None:
+    """Print the six answers of a run, or write them into a file and print where."""
+    if form == "png" and to is None:
+        message = "a picture goes into a file: --to FILE, or --to - for standard output"
+        raise typer.BadParameter(message)
+    report = _report_of(find_run(settings, run), narrowed, form)
+    if to is None or to == STANDARD_OUTPUT:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(report)
+        sys.stdout.buffer.flush()
+    else:
+        _write_to(Path(to), report)
+        typer.echo(to)
+
+
+def _write_to(path: Path, report: bytes) -> None:
     """Write the report into a file, or through a link to one; into a pipe or device as it comes."""
     if path.is_dir():
         message = f"{path} is a folder: name a file in it"
         raise UserError(message)
-    report = _report_of(serving, narrowed)
     with outside():
         _write_report_to(path, report)
 
@@ -124,13 +148,16 @@ def _not_written(reason: str) -> str:
     return f"not written: {shortened(reason, _SHOWN_REASON)}; `slowwave report` tries again"
 
 
-def _report_of(serving: Path, narrowed: Narrowed = EVERYTHING) -> bytes:
+def _report_of(serving: Path, narrowed: Narrowed = EVERYTHING, form: Form = "html") -> bytes:
     # charts take a second to load, and the status needs none
+    from slowwave.dashboards.report.brief import brief
     from slowwave.dashboards.report.page import report_html
 
     try:
         with locked_connection(serving) as connection:
             narrow(connection, narrowed)
+            if form != "html":
+                return brief(connection, serving.stem, form)
             return report_html(connection, serving.stem, str(narrowed)).encode()
     except (duckdb.Error, ValueError) as error:
         said = error_lines(error) if isinstance(error, duckdb.Error) else str(error)

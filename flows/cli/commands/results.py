@@ -12,12 +12,16 @@ from slowwave.flows.cli.shared import TextFormat
 from slowwave.flows.kernel.settings import settings_from_environment
 
 
-@command("slowwave report", "slowwave report --run previous --to before.html")
+@command("slowwave report", "slowwave report --run previous --to before.html", "slowwave report --format md")
 def report(
     run: Annotated[str, typer.Option(help="A run id or the start of one, `current` or `previous`.")] = "current",
     to: Annotated[
         str | None, typer.Option(help="Another file than reports/<run>.html; - is standard output.", metavar="FILE")
     ] = None,
+    form: Annotated[
+        Literal["html", "md", "slack", "png"],
+        typer.Option("--format", help="The page, or its six answers: Markdown, a Slack message (JSON), a picture."),
+    ] = "html",
     user: OfUser = None,
     agent: OfAgent = None,
     tag: WithTag = None,
@@ -26,7 +30,7 @@ def report(
     from slowwave.flows.ask.narrowed import Narrowed
     from slowwave.flows.ask.report import run_report
 
-    run_report(settings_from_environment(), run, to, Narrowed(user, agent, tag))
+    run_report(settings_from_environment(), run, to, Narrowed(user, agent, tag), form)
 
 
 @command("slowwave dashboard", "slowwave dashboard --port 8600")
