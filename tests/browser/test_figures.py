@@ -14,7 +14,14 @@ _LEAST_PIXELS = 50
 _TRIES = 60
 _FIGURES = "[data-testid=stVegaLiteChart], [data-testid=stIFrame]"
 # How many figures each page has at least; a page without any holds tables and text.
-_WITH_FIGURES = {"": 3, "strategies": 1, "runs": 2, "lineage": 1, "memory?memory_id=mem-0231": 2}
+_WITH_FIGURES = {
+    "": 2,
+    "memories?list=charts": 2,
+    "strategies": 3,
+    "runs": 2,
+    "lineage": 1,
+    "memory?memory_id=mem-0231": 2,
+}
 # Marks of a chart stand in a `role-mark` group, those of lineage in a group with a title.
 _MARKS = ".role-mark path, .role-mark text, .role-mark line, g > rect"
 _DRAWN_MARKS = f"""svg => [...svg.querySelectorAll('{_MARKS}')].filter(

@@ -39,7 +39,7 @@ def test_a_page_is_drawn_without_a_complaint(dashboard, page: Page, path):
 def test_no_serious_finding_of_axe(dashboard, browser: Browser, path, scheme):
     context = browser.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 900})
     page = context.new_page()
-    opened(page, f"{dashboard.address}/{path or '?question=hurting'}")
+    opened(page, f"{dashboard.address}/{path}")
     found = serious_findings(page)
     context.close()
     assert found == []

@@ -61,6 +61,7 @@ _COLUMNS = (
 )
 _MOST_TYPES = 200
 _MANY = 100_000
+_CHARTS = "charts"
 # what the address may say of the choices that are folded away while none is made
 _FOLDED = ("status", "trend", "type", "sort")
 
@@ -68,9 +69,13 @@ _FOLDED = ("status", "trend", "type", "sort")
 def memories_page(published: Published) -> None:
     """Draw the explorer."""
     st.title("Memories", anchor=False)
-    listed = choice("Which memories", "list", list(LISTS), unchosen="all of them", shown=_list_title)
+    listed = choice("Which memories", "list", [*LISTS, _CHARTS], unchosen="all of them", shown=_list_title)
     if listed:
-        _short_list(published, listed)
+        project = pattern(project_choice(memory_projects(published)))
+        if listed == _CHARTS:
+            _charts(published, project)
+        else:
+            _short_list(published, listed, project)
         return
     chosen, sort = _filters(published)
     first = (page_asked() - 1) * PAGE_ROWS
@@ -102,12 +107,11 @@ def memories_page(published: Published) -> None:
         "Download these rows as CSV", csv_of(rows), file_name="memories.csv", mime="text/csv", on_click="ignore"
     )
     asked("memory_explorer", **asking)
-    _charts(published, chosen["project"])
 
 
 def _charts(published: Published, project: str) -> None:
     """How many memories have which verdict and state, and how many fade next."""
-    with st.expander("Verdicts, states, and what fades next"), published.answers() as answers:
+    with published.answers() as answers:
         for recipe, chart in (
             ("memories_by_verdict", charts.memories_by_verdict),
             ("memories_by_state", charts.memories_by_state),
@@ -161,12 +165,12 @@ LISTS = {
 
 
 def _list_title(name: str) -> str:
-    return LISTS[name].title
+    return LISTS[name].title if name in LISTS else "in charts, by verdict and state"
 
 
-def _short_list(published: Published, listed: str) -> None:
+def _short_list(published: Published, listed: str, project: str) -> None:
     chosen = LISTS[listed]
-    of = {"project": pattern(project_choice(memory_projects(published)))}
+    of = {"project": project}
     with published.answers() as answers:
         rows, total = answers.rows(chosen.recipe, PAGE_ROWS, **of), answers.count(chosen.recipe, **of)
     said(chosen.says.replace("`", ""))
