@@ -19,7 +19,7 @@ _EVEN = 0.5
 _BASE_RATE, _LAPLACE = "base_rate/1", "laplace/1"
 _METHODS = {
     _BASE_RATE: "base rate",
-    _LAPLACE: "(successes + 1) / (attempts + 2)",
+    _LAPLACE: "simple average (Laplace)",
     "records/1": "sum of the records of strategy and task",
 }
 _NO_OUTCOMES = "Outcomes of attempts are what this is learned from."
@@ -75,7 +75,7 @@ def confidence_intervals(
     labels = parts.distinct(texts)
     rows = [{"row": text, **_bounds(row)} for text, row in zip(labels, shown.iter_rows(named=True), strict=True)]
     first = shown.row(0, named=True)
-    described = f"Highest lower bound: {parts.label(first['label'])}, {_worded(first)}."
+    described = f"Best so far: {parts.label(first['label'])}, {_worded(first)}."
     return parts.drawn(_intervals(rows, labels), title, subtitle, described, parts.ROW_HEIGHT * len(rows))
 
 
@@ -124,7 +124,7 @@ def _intervals(rows: list[parts.Row], labels: list[str]) -> list[alt.Chart]:
     return [even.encode(alt.X("even:Q")), lines, told]
 
 
-_MARKS = ("highest lower bound among tried strategies", "also tried", "the only one tried: no choice")
+_MARKS = ("best so far", "also tried", "the only one tried")
 
 
 def strategies_per_task(frame: pl.DataFrame) -> alt.LayerChart:
@@ -174,7 +174,7 @@ def strategies_per_task(frame: pl.DataFrame) -> alt.LayerChart:
     first = parts.first_rows(known, 1, -pl.col("confidence_low"), ["project", "task_type", "agent", *order]).row(
         0, named=True
     )
-    described = f"Highest lower bound: {parts.label(first['strategy'])}, {_worded(first)}, "
+    described = f"Best so far: {parts.label(first['strategy'])}, {_worded(first)}, "
     described += f"{_place(*(first[name] for name in task))}."
     return parts.drawn(_intervals(rows, labels), title, subtitle, described, parts.ROW_HEIGHT * len(rows))
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
 import altair as alt
 import polars as pl
 
 from slowwave.dashboards.charts import parts
 from slowwave.dashboards.charts.theme import GREY, ORANGE, RED, TEXT
-from slowwave.dashboards.words import STATES, URGENT_FIRST, dates, number_of, part
+from slowwave.dashboards.words import STATES, URGENT_FIRST, number_of, part
 from slowwave.flows.kernel.terminal import counted
 from slowwave.transforms.core.vocabularies import FADING_STATES, STRENGTH_STATES, TRENDS
 
@@ -96,37 +96,33 @@ def _table(
 
 
 def reinforcement_over_time(frame: pl.DataFrame) -> alt.LayerChart:
-    """Interactions given a memory, and answers that repeat or rely on one. `frame`: of `references_by_day`."""
+    """Interactions with a memory injected, and answers that quote or use one. `frame`: of `references_by_day`."""
     series = {
-        "injected_interactions": "given a memory",
-        "using_interactions": "answer uses one, in whatever words",
-        "echoing_interactions": "answer repeats one word for word",
+        "injected_interactions": "memory injected",
+        "using_interactions": "memory used",
+        "echoing_interactions": "memory quoted",
     }
     summed, period = parts.unbroken(frame, "day", list(series))
     if summed.is_empty():
-        return parts.blank("No references yet", "No interaction was given a memory, and no answer referred to one.")
+        return parts.blank("No references yet", "No memory was injected, and no answer quotes or uses one.")
     days = summed["day"].to_list()
     totals = {name: int(summed[name].sum()) for name in series}
-    title = f"{counted(totals['echoing_interactions'], 'answer repeats', 'answers repeat')} a memory word for word, "
-    title += f"{counted(totals['using_interactions'], 'uses', 'use')} one in whatever words"
+    title = f"{counted(totals['using_interactions'], 'answer uses', 'answers use')} a memory, "
+    title += f"{counted(totals['echoing_interactions'], 'quotes', 'quote')} one"
     if (days[-1] - days[0]).days >= _TWO_WEEKS - 1 and period == "day":
         last, before = _weeks(frame, "using_interactions", days[-1])
-        title = (
-            f"Answers that use a memory in whatever words, {dates(days[-1] - timedelta(days=6), days[-1])}: {last:,}; "
-        )
-        title += f"in the 7 days before: {before:,}"
-    given = counted(totals["injected_interactions"], "interaction was", "interactions were")
-    told = f"From {days[0]} to {days[-1]}: {given} given a memory; "
-    told += f"{counted(totals['using_interactions'], 'answer uses', 'answers use')} one in whatever words and "
-    told += f"{counted(totals['echoing_interactions'], 'repeats', 'repeat')} one word for word"
+        title = f"{counted(last, 'answer', 'answers')} used a memory in 7 days, {before:,} in the 7 before"
+    given = counted(totals["injected_interactions"], "interaction", "interactions")
+    told = f"From {days[0]} to {days[-1]}: {given} with a memory injected; "
+    told += f"{counted(totals['using_interactions'], 'answer uses', 'answers use')} one and "
+    told += f"{counted(totals['echoing_interactions'], 'quotes', 'quote')} one"
     rows = [
         {"at": parts.instant(row["day"]), "series": name, "value": row[column]}
         for column, name in series.items()
         for row in summed.iter_rows(named=True)
     ]
     layers = parts.line_layers(rows, list(series.values()), days, f"UTC {period}", _per("Interactions", period, rows))
-    subtitle = f"Interactions per {period}; detected references are a lower bound. "
-    subtitle += "The two are counted apart: an answer that repeats a memory need not rely on it"
+    subtitle = f"Interactions per {period}. Quoted: its text stands in the answer; used: the answer relies on it"
     return parts.drawn(layers, title, subtitle, told + ".", 220)
 
 

@@ -377,7 +377,7 @@ def grade(rows: pl.DataFrame) -> Sentences:
             )
         ]
     low, high = beside["value_low"], beside["value_high"]
-    rule = "(successes + 1) / (attempts + 2)"
+    rule = "a simple average (Laplace)"
     said = f"cannot be distinguished from {rule}"
     if low is not None and high is not None and (low > 0 or high < 0):
         said = f"are {'better' if high < 0 else 'worse'} than {rule}"
@@ -388,10 +388,10 @@ def grade(rows: pl.DataFrame) -> Sentences:
     error, perfect = graded.get("calibration_error"), graded.get("calibration_error_if_perfect")
     if error and perfect:
         simple = rows.filter((pl.col("method") == _BASE_RATE) & (pl.col("metric") == "calibration_error"))["value"]
-        base = "".join(f"; the base rate's {points(value)}" for value in simple.drop_nulls().head(1))
-        ideal = f"; a perfect forecaster's would be {points(perfect['value'])} on as many attempts"
-        off = f"Forecasts of success were {points(error['value'])} points of 100 off on average (calibration error)"
-        told.insert(0, f"{off}{base}{ideal}.")
+        base = "".join(f", a constant rate by {points(value)}" for value in simple.drop_nulls().head(1))
+        trust = "Do not trust these estimates yet" if error["value"] > 2 * perfect["value"] else "Estimates are close"
+        noise = f"noise alone would be {points(perfect['value'])}"
+        told.insert(0, f"{trust}: off by {points(error['value'])} points on average ({noise}){base}.")
     slope = graded.get("calibration_slope")
     if slope and slope["value_high"] is not None and slope["value_high"] < 1:
         told.append(f"They are too sure of themselves (slope {part(slope['value'])}; 1 would be right).")

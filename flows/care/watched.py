@@ -92,7 +92,7 @@ def memory_states(files: Sequence[LakeFile]) -> CheckLine:
     """Memories none of whose changes states a status: candidates, which are never eligible."""
     row: Record = lake_rows(_WITHOUT_STATUS, files)[0] if files else {"without": 0}
     if not row["without"]:
-        return CheckLine("memory states", "ok", "all memories state one" if files else "no memories yet")
+        return CheckLine("memory states", "ok", "every memory has a status" if files else "no memories yet")
     says = f"{row['without']:,} of {counted(row['memories'], 'memory', 'memories')} never state a status, such as "
     says += f"{shortened(row['one'], _SHOWN_NAME)}: they are candidates, which nothing is counted for"
     todo = "have their producer state `status`, or see `slowwave review list`"

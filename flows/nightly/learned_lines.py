@@ -106,9 +106,9 @@ def has_strategies(serving: Path) -> bool:
 
 def _forecasts(graded: dict[str, list[float | None]]) -> str:
     difference, low, high = graded["brier_minus_laplace_to_date"]
-    said = "not distinguishable from (successes + 1) / (attempts + 2)"
+    said = "not distinguishable from a simple average (Laplace)"
     if low is not None and high is not None and (low > 0 or high < 0):
-        said = f"{'better' if high < 0 else 'worse'} than (successes + 1) / (attempts + 2)"
+        said = f"{'better' if high < 0 else 'worse'} than a simple average (Laplace)"
     figures = "" if low is None else f": Brier {difference:+.3f} ({low:+.3f} to {high:+.3f})"
     slope, _, slope_high = graded.get("calibration_slope_to_date", [None, None, None])
     too_sure = f"; too sure of themselves (slope {slope:.2f})" if slope_high is not None and slope_high < 1 else ""

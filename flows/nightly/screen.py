@@ -214,7 +214,7 @@ def _published(table_hashes: Sequence[str]) -> str:
     rows = {name: int(digest.partition("-")[0]) for name, _, digest in hashes}
     said = [f"{name} {counted(count, 'row')}" for name, count in rows.items() if count]
     empty = len(rows) - len(said)
-    return ", ".join(said + ([f"{empty:,} without rows"] if empty else []))
+    return ", ".join(said + ([f"{empty:,} empty tables"] if empty else []))
 
 
 def _finding_lines(result: NightlyResult) -> Lines:

@@ -270,9 +270,9 @@ def test_titles_say_what_to_conclude():
 def test_one_is_said_as_one():
     one = {"injected_interactions": 1, "using_interactions": 1, "echoing_interactions": 1, "referenced_memories": 1}
     used = chart_words(charts.reinforcement_over_time(frame_of({"day": DAY} | one)))
-    assert used[0] == "1 answer repeats a memory word for word, 1 uses one in whatever words"
-    assert used[1].endswith("an answer that repeats a memory need not rely on it")
-    assert used[2].endswith("given a memory; 1 answer uses one in whatever words and 1 repeats one word for word.")
+    assert used[0] == "1 answer uses a memory, 1 quotes one"
+    assert used[1].endswith("Quoted: its text stands in the answer; used: the answer relies on it")
+    assert used[2].endswith("with a memory injected; 1 answer uses one and 1 quotes one.")
     fading = {"day": DAY, "fading_count": 1, "cumulative_count": 1, "active_count": 1, "undated_count": 0}
     after = {**fading, "day": DAY + timedelta(days=1), "cumulative_count": 2}
     description = chart_words(charts.decay_forecast(pl.DataFrame([fading, after])))[2]
@@ -319,13 +319,10 @@ def uses_on(*days: int, each: int = 1) -> pl.DataFrame:
 
 def test_use_is_told_of_named_days_and_nothing_is_drawn_through_days_without():
     chart = charts.reinforcement_over_time(uses_on(0, 12, 18, 19, each=3))
-    assert (
-        chart_words(chart)[0]
-        == "Answers that use a memory in whatever words, 2026-03-14 to 2026-03-20: 6; in the 7 days before: 3"
-    )
+    assert chart_words(chart)[0] == "6 answers used a memory in 7 days, 3 in the 7 before"
     for days, per in ((uses_on(0, 19), 20), (uses_on(0, 350), 51)):
         values = next(values_in(charts.reinforcement_over_time(days).to_dict()))
-        relied = [row["value"] for row in values if row["series"] == "answer uses one, in whatever words"]
+        relied = [row["value"] for row in values if row["series"] == "memory used"]
         assert len(relied) == per
         assert [relied[0], *set(relied[1:-1]), relied[-1]] == [1, 0, 1]
 
@@ -344,10 +341,7 @@ def test_weeks_are_compared_with_both_simple_forecasts():
     ]  # fmt: skip
     frame = pl.DataFrame(rows, schema=["cutoff_at", "method", "brier"], orient="row")
     title = chart_words(charts.calibration(frame))[0]
-    assert (
-        title
-        == "Smaller error than the base rate in 2 of 2 weeks and than (successes + 1) / (attempts + 2) in 0 of 1 week"
-    )
+    assert title == "Smaller error than the base rate in 2 of 2 weeks and than simple average (Laplace) in 0 of 1 week"
 
 
 def test_of_several_strategies_the_highest_lower_bound_is_marked():
@@ -357,9 +351,9 @@ def test_of_several_strategies_the_highest_lower_bound_is_marked():
     spec = charts.strategies_per_task(pl.DataFrame([other, alone, one])).to_dict()
     marks = {row["row"].split("\n")[0]: row["mark"] for row in rows_of(spec)}
     assert marks == {
-        "test first": "highest lower bound among tried strategies",
+        "test first": "best so far",
         "guess": "also tried",
-        "read twice": "the only one tried: no choice",
+        "read twice": "the only one tried",
     }
 
 
@@ -368,8 +362,8 @@ def test_of_equal_lower_bounds_the_chart_marks_the_one_that_the_recipe_names():
     other = {**one, "strategy": "guess", "strategy_id": "b"}
     chart = charts.strategies_per_task(pl.DataFrame([other, one]))
     marks = {row["row"].split("\n")[0]: row["mark"] for row in rows_of(chart.to_dict())}
-    assert marks == {"test first": "highest lower bound among tried strategies", "guess": "also tried"}
-    assert "Highest lower bound: test first" in chart_words(chart)[2]
+    assert marks == {"test first": "best so far", "guess": "also tried"}
+    assert "Best so far: test first" in chart_words(chart)[2]
 
 
 def test_the_same_label_in_two_projects_has_two_rows():

@@ -481,10 +481,10 @@ def test_what_changed_names_every_topic_with_its_latest_example(answers):
     assert found["use", "interactions that repeated a memory or used it in other words"] == (10, "attic 176")
     assert found["use", "interactions given a memory"] == (27, "advised 38")
     assert found["memories", "new, active"] == (10, "port again")
-    assert found["memories", "verdict on use became keep"] == (1, "shadow")
+    assert found["memories", "marked keep"] == (1, "shadow")
     assert found["memories", "first reference"] == (3, "shadow")
-    assert found["anti-patterns", "first failure, open"][0] == 1
-    assert found["hard tasks", "first failure, open"][0] == 2
+    assert found["anti-patterns", "failed for the first time, open"][0] == 1
+    assert found["hard tasks", "failed for the first time, open"][0] == 2
     assert found["decisions", "forget: restored"] == (1, "lost")
     assert found["decisions", "review: promote"] == (1, "an item")
     assert found["curation", "would skip"] == (1, "port again")

@@ -46,7 +46,7 @@ def test_after_the_first_publish_only_what_cannot_be_answered_is_told(tmp_path: 
     home.land(memory("m1"), always, outcome("o1", interaction_id="i1", strategy="read first"))
     home.nightly(AS_OF)
     at_first = [text for _, text in told(home)]
-    assert at_first[1].startswith("Which memories do answers rely on? In 1 of 1 interaction the answer was found")
+    assert at_first[1].startswith("Which memories do answers rely on? 1 of 1 interaction got an answer that quotes")
     home.nightly(AS_OF + timedelta(days=1))
     ((label, later),) = told(home)
     assert label == "answers"
@@ -78,7 +78,7 @@ def test_when_all_is_answered_one_line_says_where(tmp_path: Path) -> None:
     home.nightly(AS_OF)
     helps = [text for _, text in told(home)][3]
     assert helps.startswith(
-        "Do the memories help? Where chance or a score threshold decided what was given, success was"
+        "Do the memories help? Where chance or a score threshold decided what was injected, success was"
     )
     assert helps.endswith("How 120 of 120 interactions ended is known.")
     home.nightly(AS_OF + timedelta(days=1))

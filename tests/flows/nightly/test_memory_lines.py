@@ -94,7 +94,7 @@ def test_tables_without_rows_are_counted_and_not_named(tmp_path: Path):
     (published,) = (text for label, text in result_lines(made.settings, made.nightly(AS_OF)) if label == "published")
     assert "answerable_questions 8 rows" in published
     assert "memory_health" not in published
-    assert published.endswith(" without rows")
+    assert published.endswith(" empty tables")
 
 
 def test_without_a_queue_the_memories_worth_a_look_are_named(tmp_path: Path):

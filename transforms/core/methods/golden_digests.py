@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 GOLDEN_DIGESTS: dict[str, str] = {
-    "answers-1/answerable_questions": "a1c7cf83e0d8fb6ed22e06d5d376c095c0ef1982f2df8587c6b3708a1c435499",
+    "answers-1/answerable_questions": "97539b8d9f6f4bd544ffcede696de664d4a1899f88119c05d9b3cf1a1ea6f238",
     "anti-patterns-3/anti_patterns": "980322645e8783bcd1c735a528ac6a6c550b7192b53cdb58fcb954f5a6627e8e",
     "attempt-2/counted_outcomes": "75c1e420d46b1083a60aeba16227f9912c7bccf4ebff6fb622bfac6acd069497",
     "cited-1/memory_health": "777c8027e0ea7b011d65c50fbd4af66f1d6a37ba0970785cab92072207cb8830",

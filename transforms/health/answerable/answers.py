@@ -89,8 +89,10 @@ def _given(counts: LogCounts) -> Answer:
         return _unknown("given", 0, "no interaction landed", _LAND)
     interactions = _counted(landed, "interaction")
     if not counts.given:
-        return _unknown("given", landed, f"{interactions} landed without naming a memory that was given", _NAME_GIVEN)
-    said = f"In {counts.given:,} of {interactions} a memory was given, as the log says."
+        return _unknown(
+            "given", landed, f"{interactions} landed without naming a memory that was injected", _NAME_GIVEN
+        )
+    said = f"{counts.given:,} of {interactions} got at least one memory."
     return _known("given", landed, said, None if counts.texts or not counts.is_replayed else _LAND_TEXTS)
 
 
@@ -100,9 +102,9 @@ def _used(counts: LogCounts) -> Answer:
         return _unknown("used", 0, "no interaction landed", _LAND)
     interactions, texts = _counted(landed, "interaction"), _counted(counts.texts, "memory", "memories")
     if counts.relied:
-        said = f"In {counts.relied:,} of {interactions} the answer was found to repeat a memory or to rely on one"
+        said = f"{counts.relied:,} of {interactions} got an answer that quotes or uses a memory"
         cited = f" In {counts.cited:,} it names one itself." if counts.cited else ""
-        return _known("used", landed, f"{said}; part of all uses is not found.{cited}", None)
+        return _known("used", landed, f"{said}; some uses cannot be detected, so this is a minimum.{cited}", None)
     if not counts.is_replayed:
         return _later("used", landed, f"looks for memories in {interactions}")
     if counts.cited:
@@ -144,7 +146,7 @@ def _help(counts: LogCounts, interval_mass: float) -> Answer:
         return _compared(counts, interval_mass)
     known = f"{landed}, {ended:,} with a known end"
     if not given:
-        why = f"{known}, but without naming a memory that was given{_basis(counts)}"
+        why = f"{known}, but without naming a memory that was injected{_basis(counts)}"
         return _unknown("help", ended, why, _NAME_GIVEN)
     lacks = _WAIT if counts.drawn else _HOLD_BACK
     if given == ended:
@@ -194,7 +196,7 @@ def _compared(counts: LogCounts, interval_mass: float) -> Answer:
     interactions = _counted(counts.interactions, "interaction")
     rests_on = f"How {counts.ended:,} of {interactions} ended is known{_basis(counts)}"
     if counts.fair.count:
-        told = f"Where chance or a score threshold decided what was given, {_differing(counts.fair, interval_mass)}"
+        told = f"Where chance or a score threshold decided what was injected, {_differing(counts.fair, interval_mass)}"
         return _known("help", counts.ended, f"{told}. {rests_on}.", None)
     told = _differing(counts.associated, interval_mass)
     told = f"{told[:1].upper()}{told[1:]}"

@@ -49,7 +49,7 @@ news AS (
     JOIN asked AS a USING (memory_id)
     WHERE b.is_now.status <> b.was.status
     UNION ALL
-    SELECT 4, 'memories', 'verdict on use became ' || b.is_now.use_verdict, a.as_of, memory_id, NULL
+    SELECT 4, 'memories', 'marked ' || b.is_now.use_verdict, a.as_of, memory_id, NULL
     FROM became AS b
     JOIN asked AS a USING (memory_id)
     WHERE b.is_now.use_verdict <> b.was.use_verdict AND a.status = 'active'
@@ -70,7 +70,7 @@ news AS (
     SELECT
         8,
         if(kind = 'avoid', 'anti-patterns', 'hard tasks'),
-        if(first_seen_at >= (SELECT since_at FROM since), 'first failure', 'another failure') || ', ' || state,
+        if(first_seen_at >= (SELECT since_at FROM since), 'failed for the first time', 'failed again') || ', ' || state,
         last_seen_at,
         strategy_id,
         pattern
@@ -95,11 +95,11 @@ news AS (
     FROM heuristics
     WHERE first_seen_at >= (SELECT since_at FROM since) AND project LIKE $project ESCAPE '\'
     UNION ALL
-    SELECT 10, 'observations', 'another source', list_max(source_times), observation_id, text
+    SELECT 10, 'observations', 'one more source', list_max(source_times), observation_id, text
     FROM observations
     WHERE list_max(source_times) >= (SELECT since_at FROM since) AND project LIKE $project ESCAPE '\'
     UNION ALL
-    SELECT 11, 'review', 'waits, ' || kind, first_seen_at, item_id, text
+    SELECT 11, 'review', 'new to review: ' || kind, first_seen_at, item_id, text
     FROM review_queue
     WHERE first_seen_at >= (SELECT since_at FROM since) AND project LIKE $project ESCAPE '\'
     UNION ALL
