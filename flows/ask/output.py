@@ -1,4 +1,4 @@
-"""Rows on stdout: as JSON, CSV or Parquet for programs, as a table for people.
+"""Rows on stdout or in a file: as JSON, CSV or Parquet for programs, as a table, Markdown or a workbook for people.
 
 Times print as ISO-8601 in UTC ending in Z, with microseconds where they are not zero; dates as YYYY-MM-DD.
 """
@@ -10,7 +10,7 @@ import io
 import itertools
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from slowwave.flows.ask.cells import cell_text, json_bytes
 from slowwave.flows.kernel.errors import UserError
@@ -19,7 +19,7 @@ from slowwave.flows.kernel.terminal import shortened, spreadsheet_safe, terminal
 if TYPE_CHECKING:
     import duckdb
 
-Format = Literal["table", "csv", "json", "parquet"]
+Format = Literal["table", "csv", "json", "md", "parquet", "xlsx"]
 Row = Sequence[Any]
 
 BATCH_ROWS = 10_000
@@ -38,39 +38,41 @@ def distinct_names(names: Sequence[str]) -> list[str]:
     return found
 
 
-def write_rows(names: Sequence[str], batches: Iterable[Sequence[Row]], output: Format) -> None:
-    """Write rows to stdout as a table, CSV or JSON; nothing is written before the first batch is there.
+def write_rows(
+    names: Sequence[str], batches: Iterable[Sequence[Row]], output: Format, to: BinaryIO | None = None
+) -> None:
+    """Write rows to `to` (None: stdout) in any format but Parquet; nothing is written before the first batch is there.
 
-    Raises whatever `batches` raises, BrokenPipeError when nobody reads.
+    A table is written to stdout.
+
+    Raises whatever `batches` raises, BrokenPipeError when nobody reads, UserError for more than a workbook holds.
     """
     rest = iter(batches)
     batches = itertools.chain([next(rest, [])], rest)
-    if output == "json":
-        _write_json(names, batches)
-    elif output == "csv":
-        _write_csv(names, batches)
-    else:
-        from slowwave.flows.ask.table import write_table  # rich is slow to load
+    if output == "table":
+        from slowwave.flows.ask.formats.table import write_table  # rich is slow to load
 
         write_table(names, batches)
+    else:
+        _WRITERS[output](names, batches, sys.stdout.buffer if to is None else to)
     sys.stdout.flush()
 
 
-def _write_json(names: Sequence[str], batches: Iterable[Sequence[Row]]) -> None:
+def _write_json(names: Sequence[str], batches: Iterable[Sequence[Row]], to: BinaryIO) -> None:
     """One array, one object per line."""
     keys = distinct_names(names)
     before = b"["
     for rows in batches:
         if rows:
             lines = [json_bytes(dict(zip(keys, row, strict=True))) for row in rows]
-            sys.stdout.buffer.write(before + b",\n".join(lines))
+            to.write(before + b",\n".join(lines))
             before = b",\n"
-    sys.stdout.buffer.write(b"[]\n" if before == b"[" else b"]\n")
+    to.write(b"[]\n" if before == b"[" else b"]\n")
 
 
-def _write_csv(names: Sequence[str], batches: Iterable[Sequence[Row]]) -> None:
+def _write_csv(names: Sequence[str], batches: Iterable[Sequence[Row]], to: BinaryIO) -> None:
     """A header and one record per row; on a terminal, controls are written out."""
-    shown = terminal_safe if sys.stdout.isatty() else str
+    shown = terminal_safe if to.isatty() else str
     header = [[spreadsheet_safe(name) for name in names]]
     for rows in itertools.chain([header], batches):
         text = io.StringIO()
@@ -78,11 +80,26 @@ def _write_csv(names: Sequence[str], batches: Iterable[Sequence[Row]]) -> None:
             [shown(spreadsheet_safe(value)) if isinstance(value, str) else cell_text(value) for value in row]
             for row in rows
         )
-        sys.stdout.buffer.write(text.getvalue().encode())
+        to.write(text.getvalue().encode())
 
 
-def write_parquet_result(relation: duckdb.DuckDBPyRelation) -> None:
-    """Write a query's result to stdout as a Parquet file.
+def _write_markdown(names: Sequence[str], batches: Iterable[Sequence[Row]], to: BinaryIO) -> None:
+    from slowwave.flows.ask.formats.markdown import write_markdown  # as a table
+
+    write_markdown(names, batches, to)
+
+
+def _write_workbook(names: Sequence[str], batches: Iterable[Sequence[Row]], to: BinaryIO) -> None:
+    from slowwave.flows.ask.formats.workbook import write_workbook  # slow to load
+
+    write_workbook(names, batches, to)
+
+
+_WRITERS = {"json": _write_json, "csv": _write_csv, "md": _write_markdown, "xlsx": _write_workbook}
+
+
+def write_parquet_result(relation: duckdb.DuckDBPyRelation, to: BinaryIO | None = None) -> None:
+    """Write a query's result to `to` (None: stdout) as a Parquet file.
 
     Raises UserError for a type that Parquet has not, duckdb.Error when the query fails.
     """
@@ -98,7 +115,7 @@ def write_parquet_result(relation: duckdb.DuckDBPyRelation) -> None:
     schema = pa.schema([field.with_name(name) for field, name in zip(reader.schema, names, strict=True)])
     first = next(reader, None)
     try:
-        with pq.ParquetWriter(sys.stdout.buffer, schema, compression="zstd") as writer:
+        with pq.ParquetWriter(sys.stdout.buffer if to is None else to, schema, compression="zstd") as writer:
             for batch in itertools.chain([first] if first is not None else [], reader):
                 writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
     except pa.ArrowNotImplementedError as error:

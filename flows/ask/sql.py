@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import duckdb
 import typer
@@ -25,10 +25,11 @@ from slowwave.flows.ask.connection import (
 )
 from slowwave.flows.ask.narrowed import EVERYTHING, Narrowed, landed_about, narrow
 from slowwave.flows.ask.output import BATCH_ROWS, Format, write_parquet_result, write_rows
+from slowwave.flows.kernel.doors import outside
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, quoted
+from slowwave.flows.kernel.terminal import counted, quoted, terminal_safe
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -43,6 +44,7 @@ _ABOUT_LANDED = re.compile(
 )
 _MISSING_TABLE = re.compile(r"Table with name (\S+) does not exist")
 _PEEKED_ROWS = 1_000
+_BINARY = ("parquet", "xlsx")
 
 # Runs a statement with the values of its params, and writes what it gives.
 Write = Callable[[duckdb.DuckDBPyConnection, duckdb.Statement, Mapping[str, str]], None]
@@ -53,6 +55,7 @@ def run_sql(
     query: str | None,
     *,
     output: Format,
+    to: str | None = None,
     as_of: str | None,
     show_list: bool,
     params: Sequence[str],
@@ -60,8 +63,8 @@ def run_sql(
 ) -> None:
     """Answer `query` (SQL, a cookbook name, or `-`: SQL from standard input) on stdout; or list the cookbook.
 
-    Of several statements all run, and the last one's result is printed. `params` are `name=value`, text for `$name`.
-    `narrowed`: whose memories it is asked about.
+    Of several statements all run, and the last one's result is printed, or written into the file `to`, whole or not at
+    all. `params` are `name=value`, text for `$name`. `narrowed`: whose memories it is asked about.
 
     Raises UserError when the query fails or nothing is published, typer.BadParameter when arguments do not fit.
     """
@@ -72,9 +75,7 @@ def run_sql(
     if query is None:
         message = "give a query, or --list to see the cookbook's"
         raise typer.BadParameter(message)
-    if output == "parquet" and sys.stdout.isatty():
-        message = "Parquet is binary: redirect it, as in `slowwave sql … --format parquet > result.parquet`"
-        raise typer.BadParameter(message)
+    target = _checked_target(settings, output, to)
     text, values = _text_and_values(query, given)
     if as_of is None:
         cut, serving = utc_now(), published_file(settings)
@@ -86,7 +87,52 @@ def run_sql(
         cut = parse_as_of(as_of)
         with Screen() as screen:
             serving = serving_as_of(settings, cut, screen.progress)
-    answer_query(settings, text, values, serving=serving, cut=cut, write=result_writer(output), narrowed=narrowed)
+
+    def answer(stream: BinaryIO | None = None) -> None:
+        write = result_writer(output, stream)
+        answer_query(settings, text, values, serving=serving, cut=cut, write=write, narrowed=narrowed)
+
+    if target is None:
+        answer()
+    else:
+        _write_file(target, answer)
+        typer.echo(terminal_safe(str(target)))
+
+
+def _checked_target(settings: Settings, output: Format, to: str | None) -> Path | None:
+    """The file that the answer goes to; None: stdout.
+
+    Raises typer.BadParameter when a form does not go there, UserError when what is there is not to be written over.
+    """
+    if to is None:
+        if output in _BINARY and sys.stdout.isatty():
+            message = f"{output} is binary: name a file, as in `slowwave sql … --format {output} --out result.{output}`"
+            raise typer.BadParameter(message)
+        return None
+    if output == "table":
+        message = "a table is for the screen, and may be cut: --out takes csv, json, md, parquet or xlsx as --format"
+        raise typer.BadParameter(message)
+    target = Path(to)
+    if target.is_dir() or (target.exists() and not target.is_file()):
+        message = f"{to} is no file: name one, or one that is to be made"
+        raise UserError(message)
+    if any(target.resolve().is_relative_to(folder.resolve()) for folder in (settings.serving, settings.lake_folder)):
+        message = f"{to} lies among what Slowwave keeps: name a file elsewhere"
+        raise UserError(message)
+    return target
+
+
+def _write_file(target: Path, answer: Callable[[BinaryIO], None]) -> None:
+    """Let `answer` write a file, through a link to one, that is seen when it is whole; open as the user's files are."""
+    from slowwave.flows.kernel.store import write_durably  # slow to load
+
+    def write(aside: Path) -> None:
+        with outside():
+            file = aside.open("xb")
+        with file:
+            answer(file)
+
+    write_durably(target.resolve(), write)
 
 
 def _given_params(params: Sequence[str]) -> dict[str, str]:
@@ -191,8 +237,8 @@ def _run(
         _interruptible(connection, work)
 
 
-def result_writer(output: Format) -> Write:
-    """What runs a statement and writes its rows to stdout in this format."""
+def result_writer(output: Format, to: BinaryIO | None = None) -> Write:
+    """What runs a statement and writes its rows to `to` (None: stdout) in this format."""
 
     def write(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement, params: Mapping[str, str]) -> None:
         if output == "parquet":
@@ -200,11 +246,11 @@ def result_writer(output: Format) -> Write:
             if relation is None:
                 message = "the last statement has no rows to write"
                 raise UserError(message)
-            write_parquet_result(relation)
+            write_parquet_result(relation, to)
         else:
             connection.execute(statement, params)
             names = [column[0] for column in connection.description or []]
-            write_rows(names, _batches(connection), output)
+            write_rows(names, _batches(connection), output, to)
 
     return write
 
@@ -278,13 +324,13 @@ def _landed_names() -> set[str]:
 
 
 def _list_cookbook(output: Format) -> None:
-    if output == "parquet":
-        message = "--list prints as table, csv or json"
+    if output in _BINARY:
+        message = "--list prints as table, csv, json or md"
         raise typer.BadParameter(message)
     recipes = cookbook()
     if output == "json":
         _write_cookbook_json(recipes)
-    elif output == "csv":
+    elif output != "table":
         rows = [(recipe.name, recipe.question, _params_text(recipe)) for recipe in recipes.values()]
         write_rows(["name", "question", "params"], [rows], output)
     else:

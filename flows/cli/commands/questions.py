@@ -16,14 +16,17 @@ from slowwave.flows.kernel.settings import settings_from_environment
     "slowwave sql --list",
     'slowwave sql "SELECT memory_id, echoed_count FROM memory_health ORDER BY echoed_count DESC LIMIT 5"',
     'slowwave sql "SELECT count(*) AS rows FROM interactions" --format json',
+    "slowwave sql verdicts --format xlsx --out verdicts.xlsx",
 )
 def sql(
     query: Annotated[
         str | None, typer.Argument(help="SQL, a cookbook name (see --list), or - for standard input.")
     ] = None,
     output: Annotated[
-        Literal["table", "csv", "json", "parquet"], typer.Option("--format", help="How the result is printed.")
+        Literal["table", "csv", "json", "md", "parquet", "xlsx"],
+        typer.Option("--format", help="How the result is printed; md is a GitHub table."),
     ] = "table",
+    to: Annotated[str | None, typer.Option("--out", help="A file in place of standard output.", metavar="FILE")] = None,
     as_of: AsOf = None,
     show_list: Annotated[bool, typer.Option("--list", help="List the cookbook's queries.")] = False,
     param: Annotated[
@@ -41,6 +44,7 @@ def sql(
         settings_from_environment(),
         query,
         output=output,
+        to=to,
         as_of=as_of,
         show_list=show_list,
         params=param or [],

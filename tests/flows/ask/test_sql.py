@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -127,10 +128,11 @@ def test_json_holds_exactly_what_sql_says(ask):
     assert said.out.isascii()
 
 
-def test_every_type_of_duckdb_has_a_form(ask):
-    for output in ("json", "csv", "table"):
+def test_every_type_of_duckdb_has_a_form(ask, tmp_path):
+    for output in ("json", "csv", "md", "table"):
         said = ask("FROM test_all_types()", output=output)
         assert said.code == 0, said.err
+    assert ask("FROM test_all_types()", "--out", str(tmp_path / "all.xlsx"), output="xlsx").code == 0
 
 
 def test_sums_of_integers_are_exact(ask):
@@ -186,11 +188,69 @@ def test_parquet_is_what_was_asked(home):
     assert done.stderr == b""
 
 
-def test_parquet_does_not_go_to_a_terminal(home):
+def test_markdown_is_a_table_on_one_line_per_row(ask):
+    said = ask("SELECT memory_id, content FROM memories ORDER BY 1", output="md")
+    lines = said.out.splitlines()
+    assert len(lines) == 4
+    assert lines[:2] == ["| memory_id | content |", "| --- | --- |"]
+    assert lines[3].startswith("| m2 | =cmd() \\\\x1b\\[31mred")
+    assert lines[3].endswith("\\\\u202e&lt;b&gt; |")
+    assert "| verdicts |" in ask("--list", output="md").out
+
+
+@pytest.mark.parametrize("output", ["csv", "json", "md", "parquet", "xlsx"])
+def test_a_file_holds_what_would_be_printed(ask, home, tmp_path, output):
+    query = "SELECT memory_id, content FROM memory_health ORDER BY 1"
+    target = tmp_path / "answers" / f"result.{output}"
+    umask = os.umask(0o022)
+    try:
+        said = ask(query, "--out", str(target), output=output)
+    finally:
+        os.umask(umask)
+    assert (said.code, said.out, said.err) == (0, f"{target}\n", "")
+    assert [path.name for path in target.parent.iterdir()] == [target.name]
+    assert target.stat().st_mode & 0o777 == 0o644  # as other files of the user, not as those of a home
+    command = [sys.executable, "-m", "slowwave.flows.cli.main", "sql", query, "--format", output]
+    env = {**os.environ, "SLOWWAVE_HOME": str(home.folder)}
+    printed = subprocess.run(command, env=env, capture_output=True, check=True).stdout
+    if output == "xlsx":  # its parts say when it was made
+        with zipfile.ZipFile(io.BytesIO(printed)) as one, zipfile.ZipFile(target) as other:
+            assert one.read("xl/worksheets/sheet1.xml") == other.read("xl/worksheets/sheet1.xml")
+    else:
+        assert printed == target.read_bytes()
+
+
+def test_a_query_that_fails_leaves_the_file_as_it_was(ask, tmp_path):
+    target = tmp_path / "result.csv"
+    target.write_text("before")
+    said = ask("SELECT error('no')", "--out", str(target), output="csv")
+    assert said.code == 1
+    assert (target.read_text(), [path.name for path in tmp_path.iterdir()]) == ("before", ["result.csv"])
+
+
+def test_a_file_is_written_through_a_link_and_never_among_what_is_kept(ask, home, tmp_path):
+    (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
+    assert ask("SELECT 1 AS one", "--out", str(tmp_path / "link.csv"), output="csv").code == 0
+    assert (tmp_path / "real.csv").read_text() == "one\n1\n"
+    before = home.contents()
+    (tmp_path / "current.csv").symlink_to(home.settings.current)
+    for target in (home.settings.current, home.settings.lake_folder / "x.csv", tmp_path / "current.csv"):
+        said = ask("SELECT 1", "--out", str(target), output="csv")
+        assert (said.code, said.out) == (1, "")
+        assert "lies among what Slowwave keeps" in said.err
+    assert ask("SELECT 1", "--out", str(tmp_path), output="csv").err == (
+        f"slowwave: {tmp_path} is no file: name one, or one that is to be made\n"
+    )
+    assert ask("SELECT 1", "--out", str(tmp_path / "x.txt"), output="table").code == 2
+    assert home.contents() == before
+
+
+@pytest.mark.parametrize("output", ["parquet", "xlsx"])
+def test_what_is_binary_does_not_go_to_a_terminal(home, output):
     master, terminal = os.openpty()
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "slowwave.flows.cli.main", "sql", "FROM runs", "--format", "parquet"],
+            [sys.executable, "-m", "slowwave.flows.cli.main", "sql", "FROM runs", "--format", output],
             env={**os.environ, "SLOWWAVE_HOME": str(home.folder)},
             stdout=terminal,
             stderr=subprocess.PIPE,
@@ -201,10 +261,10 @@ def test_parquet_does_not_go_to_a_terminal(home):
         os.close(terminal)
         os.close(master)
     assert done.returncode == 2
-    assert "redirect it" in done.stderr
+    assert f"--out result.{output}" in " ".join(done.stderr.split())
 
 
-@pytest.mark.parametrize("output", ["table", "csv", "json"])
+@pytest.mark.parametrize("output", ["table", "csv", "json", "md"])
 def test_a_terminal_obeys_nothing(home, output):
     master, terminal = os.openpty()
     try:
@@ -228,7 +288,7 @@ def test_a_terminal_obeys_nothing(home, output):
     finally:
         os.close(master)
     assert done.returncode == 0
-    assert "[red]markup[/red]" in shown
+    assert "[red]markup[/red]" in shown.replace("\\[", "[").replace("\\]", "]")
     assert not {"\x1b", "\x9b", "\x00", "\u202e"} & set(shown)
 
 
@@ -274,7 +334,7 @@ def test_a_long_table_is_cut_and_says_so(ask):
     said = ask("FROM range(30000)", output="table")
     assert len(said.out.splitlines()) == 203
     assert said.out.splitlines()[-1] == "30,000 rows"
-    assert said.err == "slowwave: 200 of 30,000 rows are shown; --format csv, json or parquet gives all\n"
+    assert said.err == "slowwave: 200 of 30,000 rows are shown; --format csv, json, md, parquet or xlsx gives all\n"
 
 
 # ------------------------------------------------------------------------------------------------------------- lockdown

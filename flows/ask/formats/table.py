@@ -51,8 +51,8 @@ def write_table(names: Sequence[str], batches: Iterable[Sequence[Sequence[Any]]]
         kept += rows[: MAX_ROWS - len(kept)]
         count += len(rows)
     header = [terminal_safe(name) for name in names]
-    cells = [[_shown(value) for value in row] for row in kept]
-    numeric = [_is_numeric(row[i] for row in kept) for i in range(len(names))]
+    cells = [[shown(value) for value in row] for row in kept]
+    numeric = [is_numeric(row[i] for row in kept) for i in range(len(names))]
     prose = [any(_is_prose(row[i]) for row in kept) for i in range(len(names))]
     widths = _widths(header, cells, prose, console.width)
     if widths is None:
@@ -66,11 +66,12 @@ def write_table(names: Sequence[str], batches: Iterable[Sequence[Sequence[Any]]]
     console.print(Text(counted(count, "row")))
     if len(cells) < count:
         sys.stdout.flush()
-        shown = f"{len(cells):,} of {count:,} rows are shown"
-        sys.stderr.write(f"slowwave: {shown}; --format csv, json or parquet gives all\n")
+        said = f"{len(cells):,} of {count:,} rows are shown"
+        sys.stderr.write(f"slowwave: {said}; --format csv, json, md, parquet or xlsx gives all\n")
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """A value for people: numbers to four places, times to the second, long texts cut, controls written out."""
     if value is None:
         return "NULL"
     if isinstance(value, float) and abs(value) < _BIG:
@@ -81,7 +82,8 @@ def _shown(value: object) -> str:
     return terminal_safe(shortened(text, _MAX_CELL))
 
 
-def _is_numeric(values: Iterable[object]) -> bool:
+def is_numeric(values: Iterable[object]) -> bool:
+    """Whether these are numbers, as far as they are not NULL."""
     given = [value for value in values if value is not None]
     return bool(given) and all(
         isinstance(value, (int, float, Decimal)) and not isinstance(value, bool) for value in given
