@@ -130,6 +130,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
     storage.mkdir(parents=True)
     chat_records.write_cursor_database(storage / "state.vscdb", broken=False)
     add_token(settings, "old-api", "capture", "shop")
+    (folder / "teams.csv").write_text("project,team\nwebshop,red\n")
     (folder / "memories.csv").write_text("memory_id,changed_at,content,status\nm-csv,2026-03-01,Use tabs,active\n")
     return folder
 

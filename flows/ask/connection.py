@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
 
+from slowwave.flows.ask.own_files import OwnFile, copy_own_file
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.lake.current.pointer import bucket_of, follow
@@ -46,13 +48,18 @@ def published_file(settings: Settings) -> Path | None:
 
 @contextmanager
 def locked_connection(
-    serving: Path | None, views: Mapping[str, pl.LazyFrame] | None = None, limits: DuckDBConfig | None = None
+    serving: Path | None,
+    views: Mapping[str, pl.LazyFrame] | None = None,
+    limits: DuckDBConfig | None = None,
+    own: Sequence[OwnFile] = (),
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to a serving file (None: to an empty database) with `views` by name, closed at the end.
 
     What the file holds cannot be changed, no other file or address can be read or written, no extension loaded and no
     setting changed. Temporary tables are allowed; large sorts and joins spill into a folder that is removed at the end.
-    `limits` are more settings of DuckDB, such as a `memory_limit`.
+    `limits` are more settings of DuckDB, such as a `memory_limit`; `own` files are copied before it is locked.
+
+    Raises UserError when an own file cannot be read.
     """
     with tempfile.TemporaryDirectory(prefix="slowwave-sql-") as spill:
         config: DuckDBConfig = {
@@ -67,8 +74,23 @@ def locked_connection(
         with duckdb.connect(serving or ":memory:", read_only=serving is not None, config=config) as connection:
             for name, frame in (views or {}).items():
                 connection.register(name, frame)
+            if own:
+                interruptible(connection, lambda: [copy_own_file(connection, file) for file in own])
             connection.execute(_LOCK)
             yield connection
+
+
+def interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], object]) -> None:
+    """Run `work` beside the main thread: only there does Python see Ctrl-C while DuckDB computes."""
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        future = pool.submit(work)
+        try:
+            future.result()
+        except KeyboardInterrupt:
+            while not future.done():
+                connection.interrupt()
+                wait([future], timeout=0.05)
+            raise
 
 
 # What changes rows can only reach temporary tables: the published ones are opened read-only.

@@ -105,6 +105,8 @@ class Narrowed:
 
 
 EVERYTHING = Narrowed()
+# What `narrow` makes besides views of published tables.
+HELPERS = frozenset({"asked_about", "other_memories", "other_outcomes"})
 
 
 def narrowed_by(environment: Mapping[str, str] = os.environ) -> Narrowed:

@@ -6,7 +6,6 @@ import difflib
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -19,12 +18,14 @@ from slowwave.flows.ask.connection import (
     DuckDBConfig,
     check_statements,
     error_lines,
+    interruptible,
     is_of_another_release,
     locked_connection,
     published_file,
 )
-from slowwave.flows.ask.narrowed import EVERYTHING, Narrowed, landed_about, narrow
+from slowwave.flows.ask.narrowed import EVERYTHING, HELPERS, Narrowed, landed_about, narrow
 from slowwave.flows.ask.output import BATCH_ROWS, Format, write_parquet_result, write_rows
+from slowwave.flows.ask.own_files import OwnFile, own_files
 from slowwave.flows.kernel.doors import outside
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
@@ -59,12 +60,14 @@ def run_sql(
     as_of: str | None,
     show_list: bool,
     params: Sequence[str],
+    own: Sequence[str] = (),
     narrowed: Narrowed = EVERYTHING,
 ) -> None:
     """Answer `query` (SQL, a cookbook name, or `-`: SQL from standard input) on stdout; or list the cookbook.
 
     Of several statements all run, and the last one's result is printed, or written into the file `to`, whole or not at
-    all. `params` are `name=value`, text for `$name`. `narrowed`: whose memories it is asked about.
+    all. `params` are `name=value`, text for `$name`, `own` are `name=file`. `narrowed`: whose memories
+    it is asked about.
 
     Raises UserError when the query fails or nothing is published, typer.BadParameter when arguments do not fit.
     """
@@ -76,6 +79,7 @@ def run_sql(
         message = "give a query, or --list to see the cookbook's"
         raise typer.BadParameter(message)
     target = _checked_target(settings, output, to)
+    files = own_files(own, lambda: _published_names() | _landed_names() | HELPERS)
     text, values = _text_and_values(query, given)
     if as_of is None:
         cut, serving = utc_now(), published_file(settings)
@@ -90,7 +94,7 @@ def run_sql(
 
     def answer(stream: BinaryIO | None = None) -> None:
         write = result_writer(output, stream)
-        answer_query(settings, text, values, serving=serving, cut=cut, write=write, narrowed=narrowed)
+        answer_query(settings, text, values, serving=serving, cut=cut, write=write, narrowed=narrowed, own=files)
 
     if target is None:
         answer()
@@ -172,22 +176,23 @@ def answer_query(
     write: Write,
     limits: DuckDBConfig | None = None,
     narrowed: Narrowed = EVERYTHING,
+    own: Sequence[OwnFile] = (),
 ) -> None:
     """Run SQL on a serving file (None: nothing is published) and the landed rows as of `cut`.
 
     Of several statements all run, the last one by `write`. `values` are those of its params, `limits` more settings of
-    DuckDB, such as a `memory_limit`; `narrowed`: whose memories they are asked about.
+    DuckDB, such as a `memory_limit`; `narrowed`: whose memories they are asked about; `own`: a person's files beside.
 
-    Raises UserError when the query fails, typer.BadParameter when `values` do not fit it.
+    Raises UserError when the query fails or an own file cannot be read, typer.BadParameter when `values` do not fit it.
     """
     views = _landed_views(settings, text, cut)
     try:
         try:
-            _run(text, values, serving, views, write, limits, narrowed)
+            _run(text, values, serving, views, write, limits, narrowed, own)
         except (duckdb.Error, OSError) as error:
             if isinstance(error, BrokenPipeError) or views is None or not views.is_outdated():
                 raise
-            _run(text, values, serving, _landed_views(settings, text, cut), write, limits, narrowed)
+            _run(text, values, serving, _landed_views(settings, text, cut), write, limits, narrowed, own)
     except duckdb.Error as error:
         if views is not None:
             from slowwave.flows.lake.misfits import explained  # Polars is loaded
@@ -195,7 +200,7 @@ def answer_query(
             told = explained(error, settings.lake_folder)
             if isinstance(told, UserError):
                 raise told from error
-        raise UserError(_explained(error, text, serving)) from error
+        raise UserError(_explained(error, text, serving, own)) from error
 
 
 def _landed_views(settings: Settings, text: str, cut: datetime) -> LandedViews | None:
@@ -214,9 +219,10 @@ def _run(
     write: Write,
     limits: DuckDBConfig | None,
     narrowed: Narrowed,
+    own: Sequence[OwnFile],
 ) -> None:
     frames = landed_about(views.frames, narrowed) if views else None
-    with locked_connection(serving, frames, limits) as connection:
+    with locked_connection(serving, frames, limits, own) as connection:
         if serving is not None:
             narrow(connection, narrowed)
         statements = connection.extract_statements(text)
@@ -230,11 +236,11 @@ def _run(
         ]
 
         def work() -> None:
-            for statement, own in before:
-                connection.execute(statement, own)
+            for statement, needed in before:
+                connection.execute(statement, needed)
             write(connection, *last)
 
-        _interruptible(connection, work)
+        interruptible(connection, work)
 
 
 def result_writer(output: Format, to: BinaryIO | None = None) -> Write:
@@ -274,20 +280,7 @@ def _batches(connection: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Any, 
         size = BATCH_ROWS
 
 
-def _interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], None]) -> None:
-    """Run `work` beside the main thread: only there does Python see Ctrl-C while DuckDB computes."""
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        future = pool.submit(work)
-        try:
-            future.result()
-        except KeyboardInterrupt:
-            while not future.done():
-                connection.interrupt()
-                wait([future], timeout=0.05)
-            raise
-
-
-def _explained(error: duckdb.Error, text: str, serving: Path | None) -> str:
+def _explained(error: duckdb.Error, text: str, serving: Path | None, own: Sequence[OwnFile]) -> str:
     """DuckDB's message, or what it means here."""
     if isinstance(error, duckdb.ParserException) and _NAME.fullmatch(text):
         if text.strip().casefold() in _published_names():
@@ -305,7 +298,8 @@ def _explained(error: duckdb.Error, text: str, serving: Path | None) -> str:
         return f"{error_lines(error)}\n{OTHER_RELEASE}"
     if missing is not None:
         name = missing[1].strip('"')
-        near = difflib.get_close_matches(name.casefold(), sorted(_published_names() | _landed_names()), n=3)
+        known = _published_names() | _landed_names() | {file.name for file in own}
+        near = difflib.get_close_matches(name.casefold(), sorted(known), n=3)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         return f"there is no table {quoted(name)}: {hint}`slowwave schema` lists them"
     return error_lines(error)

@@ -16,6 +16,7 @@ from slowwave.flows.kernel.settings import settings_from_environment
     "slowwave sql --list",
     'slowwave sql "SELECT memory_id, echoed_count FROM memory_health ORDER BY echoed_count DESC LIMIT 5"',
     'slowwave sql "SELECT count(*) AS rows FROM interactions" --format json',
+    'slowwave sql --with teams=teams.csv "SELECT team, memory_id FROM memory_health JOIN teams USING (project)"',
     "slowwave sql verdicts --format xlsx --out verdicts.xlsx",
 )
 def sql(
@@ -31,6 +32,10 @@ def sql(
     show_list: Annotated[bool, typer.Option("--list", help="List the cookbook's queries.")] = False,
     param: Annotated[
         list[str] | None, typer.Option(help="A query's $name, as name=value.", metavar="NAME=VALUE")
+    ] = None,
+    own: Annotated[
+        list[str] | None,
+        typer.Option("--with", help="Your CSV, Parquet or JSON lines as a table, for this query.", metavar="NAME=FILE"),
     ] = None,
     user: OfUser = None,
     agent: OfAgent = None,
@@ -48,6 +53,7 @@ def sql(
         as_of=as_of,
         show_list=show_list,
         params=param or [],
+        own=own or [],
         narrowed=Narrowed(user, agent, tag),
     )
 
