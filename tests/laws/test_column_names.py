@@ -12,6 +12,7 @@ from slowwave.transforms.graph import SERVING
 _SEVERAL = {
     "confidence": "of a memory, a strategy and an observation: producers and readers know each by this name",
     "kind": "of whatever its table holds: a pattern, an item, a statement, a run, a delivered row",
+    "source_ids": "of a memory as producers state them, of an observation those of its memories",
     "scope": "as producers state it, and of observations what they are compared within: readers know both by this name",
     "status": "of a memory everywhere but in the ledger of runs, where it is the run's",
     "trend": "of a memory everywhere but in `heuristics`, where it is the strategy's: readers know both by this name",

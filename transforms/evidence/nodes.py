@@ -6,6 +6,7 @@ from slowwave.transforms.core.node import Handed, Node, Rows
 from slowwave.transforms.evidence.chunks.tables import ChunkUse
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.tables import (
+    MemoriesNow,
     MemoryDays,
     MemoryEligibility,
     MemoryReferences,
@@ -16,7 +17,9 @@ from slowwave.transforms.evidence.tables import (
 )
 from slowwave.transforms.landing.tables import Interactions, Memories
 
-MEMORY_CHANGES = Rows(Memories, ("memory_id", "changed_at", *Memories.state, "clears"))
+MEMORY_CHANGES = Rows(
+    Memories, ("memory_id", "changed_at", "recorded_at", *Memories.state, "reason", "changed_by", "clears")
+)
 REPLAYED = Rows(Interactions, ("interaction_id", "created_at", "project", "agent", "session_id", "user_id"))
 CHUNKS = Rows(Interactions, ("interaction_id", "created_at", "project", "chunks_used"))
 TEXTS = Rows(Interactions, ("prompt", "response", "response_summary", "memories_used", "memories_cited", "reinforce"))
@@ -40,6 +43,9 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         "slowwave.transforms.evidence.states:current_memories",
         gives=(CURRENT_MEMORIES,),
         takes={"states": MEMORY_STATES},
+    ),
+    Node(
+        "slowwave.transforms.evidence.memories_now:memories_now", gives=(MemoriesNow,), takes={"states": MEMORY_STATES}
     ),
     Node(
         "slowwave.transforms.evidence.states:memory_pool",

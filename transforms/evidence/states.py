@@ -15,7 +15,9 @@ from slowwave.transforms.evidence.scopes import ScopeParams, memory_owner
 from slowwave.transforms.landing.tables import Memories
 
 _DEFAULTS = {"memory_type": "knowledge", "project": "", "agent": "", "status": "candidate", "pinned": False}
-_EXPIRING = ("candidate", "active")
+IN_USE = ("candidate", "active")
+# What belongs to a change alone, and does not carry over.
+_OF_CHANGE = ("changed_at", "recorded_at", "reason", "changed_by")
 # '' is the producer's word for "clear this": these columns have no meaning for an empty text of their own
 _EMPTY_IS_DEFAULT = ("memory_type", "status")
 _UNTAGGED = ScopeParams()
@@ -24,6 +26,8 @@ _EMPTY_IS_NULL = ("superseded_by", "scope", "user_id", "category", "domain", "so
 
 def memory_states(memories: pl.LazyFrame, params: ScopeParams = _UNTAGGED) -> pl.LazyFrame:
     """Per change the full state from then on: memory_id, valid_from, valid_until (NULL: still), state columns, owner.
+
+    With them what belongs to the change alone: changed_at, recorded_at, reason, changed_by.
 
     `memories` holds winning changes, one per (memory_id, changed_at). A NULL field carries over from the change before;
     '' clears a text, a name in `clears` any other field; defaults fill what was never said. `status` is as stated:
@@ -46,6 +50,7 @@ def memory_states(memories: pl.LazyFrame, params: ScopeParams = _UNTAGGED) -> pl
         pl.col("changed_at").alias("valid_from"),
         pl.col("changed_at").shift(-1).over("memory_id").alias("valid_until"),
         *[carried(name) for name in Memories.state],
+        *_OF_CHANGE,
     ).with_columns(memory_owner(params).alias("owner"))
 
 
@@ -56,7 +61,7 @@ def states_over_time(states: pl.LazyFrame, as_of: datetime) -> pl.LazyFrame:
     as a change is: before `as_of`. A later change may move `expires_at`; then the memory is what that change says.
     """
     at, until = pl.col("expires_at"), pl.col("valid_until")
-    can_expire = pl.col("status").is_in(_EXPIRING) & (at < pl.lit(as_of, dtype=pl.Datetime("us")))
+    can_expire = pl.col("status").is_in(IN_USE) & (at < pl.lit(as_of, dtype=pl.Datetime("us")))
     is_split = (can_expire & (pl.col("valid_from") < at) & (until.is_null() | (at < until))).fill_null(value=False)
     is_expired = (can_expire & (at <= pl.col("valid_from"))).fill_null(value=False)
     expired = pl.lit("expired").alias("status")

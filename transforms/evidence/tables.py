@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from slowwave.transforms.core.columns import AS_OF, RUN_ID
 from slowwave.transforms.core.schema import Table, column
-from slowwave.transforms.core.vocabularies import FoundIn
+from slowwave.transforms.core.vocabularies import FoundIn, MemoryState, Scope
 
 
 class ReplayedInteractions(Table):
@@ -146,6 +146,59 @@ class ProjectDays(Table):
     project: str = column("Key: the project; '' is none.")
     interactions_count: int = column("Its interactions.")
     sessions_count: int = column("Its sessions; an interaction without one is its own.")
+
+
+class MemoriesNow(Table):
+    """What each memory is as of the run: its newest state as landed, its last change, since when it could be used.
+
+    What is known of its use is in memory_health.
+    """
+
+    name: ClassVar[str] = "memories_now"
+    key: ClassVar[tuple[str, ...]] = ("memory_id",)
+
+    memory_id: str = column("Key: the memory.")
+    memory_type: str = column("identity, preference, project, knowledge, ... As last said.")
+    project: str = column("Project; '' is none.")
+    agent: str = column("Agent; '' is none.")
+    user_id: str | None = column("User it is about. NULL: none, or never said.")
+    scope: Scope | None = column("agent, project or global, as stated. NULL: by its project.")
+    status: MemoryState = column("State of the memory. expired: in use until its `expires_at`, which has passed.")
+    content: str | None = column("The memory's text. NULL: never said.")
+    confidence: float | None = column("As last stated, and not estimated (see memory_health). NULL: none.", unit="0-1")
+    importance: float | None = column("As its owner said. NULL: never said.", unit="0-1")
+    pinned: bool = column("Never to be forgotten, by its owner's word.")
+    source_ids: list[str] | None = column("What it was distilled from. NULL: never said.")
+    superseded_by: str | None = column("The memory that replaced it. NULL: none, or never said.")
+    category: str | None = column("Kind of preference. NULL: never said.")
+    domain: str | None = column("Field of knowledge. NULL: never said.")
+    source: str | None = column("Where it comes from. How it came to be known. NULL: never said.")
+    tags: list[str] | None = column("Its tags. NULL: none, or never said.")
+    expires_at: datetime | None = column(
+        "From then on it is not eligible, and expired. NULL: it does not expire.", unit="UTC"
+    )
+    stated_references: int | None = column(
+        "References as the store it comes from counted them, before and beside this log: part of no other count. NULL:"
+        " never said."
+    )
+    stated_last_referenced_at: datetime | None = column(
+        "Last reference by the store it comes from: part of no other column. NULL: never said.", unit="UTC"
+    )
+    created_at: datetime = column("When it began. Its first change.", unit="UTC")
+    changed_at: datetime = column("When this was said. Its newest change took effect then.", unit="UTC")
+    recorded_at: datetime = column("When the version was written. Of its newest change.", unit="UTC")
+    reason: str | None = column("Why, in words. Of the newest change. NULL: not said.")
+    changed_by: str | None = column("Who decided. On the newest change. NULL: not said.")
+    changes_count: int = column("Its changes so far, the first with them.")
+    first_eligible_at: datetime | None = column(
+        "When it was first active: from then on interactions in its reach could have used it. NULL: never yet.",
+        unit="UTC",
+    )
+    ended_at: datetime | None = column(
+        "Since when it is superseded, invalid, archived, graduated or expired. NULL: a candidate or active.", unit="UTC"
+    )
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
 
 
 class DayInputs(Table):

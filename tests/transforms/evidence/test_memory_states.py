@@ -34,10 +34,15 @@ def test_each_change_has_the_state_a_fold_of_the_log_gives(rows):
             state = model.state_at(rows, memory_id, at)
             assert state is not None
             owner = f"/{state['agent']}" * bool(state["agent"]) + f"@{state['user_id']}" * bool(state["user_id"])
-            expected.append({"memory_id": memory_id, "valid_from": at, "valid_until": until, **state, "owner": owner})
+            (change,) = (row for row in rows if (row["memory_id"], row["changed_at"]) == (memory_id, at))
+            alone = {name: change.get(name) for name in ("changed_at", "recorded_at", "reason", "changed_by")}
+            expected.append(
+                {"memory_id": memory_id, "valid_from": at, "valid_until": until, **state, **alone, "owner": owner}
+            )
     found = states_of(rows)
     assert found.to_dicts() == expected
-    assert found.columns == ["memory_id", "valid_from", "valid_until", *Memories.state, "owner"]
+    of_change = ["changed_at", "recorded_at", "reason", "changed_by"]
+    assert found.columns == ["memory_id", "valid_from", "valid_until", *Memories.state, *of_change, "owner"]
 
 
 @given(changes, st.randoms(use_true_random=False))

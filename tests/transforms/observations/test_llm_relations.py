@@ -37,8 +37,7 @@ def states(texts: dict[str, str] = TEXTS, *, days_apart: int = 1) -> pl.DataFram
         {"memory_id": name, "changed_at": START + timedelta(days=day * days_apart), "status": "active", "content": text}
         for day, (name, text) in enumerate(texts.items())
     ]
-    columns = {n: t for n, t in polars_schema(Memories).items() if n in rows[0] or n in Memories.state}
-    return memory_states(pl.LazyFrame(rows, schema={**columns, "clears": pl.List(pl.String)})).collect()
+    return memory_states(pl.LazyFrame(rows, schema=polars_schema(Memories))).collect()
 
 
 HEALTH = framed(
