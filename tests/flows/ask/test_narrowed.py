@@ -75,6 +75,8 @@ def memories(asked, *options: str) -> list[str]:
 )
 def test_only_the_memories_asked_about_are_seen(asked, options, found):
     assert memories(asked, *options) == found
+    now = asked("sql", "SELECT memory_id FROM memories_now ORDER BY ALL", "--format", "json", *options)
+    assert [row["memory_id"] for row in json.loads(now)] == found
 
 
 def test_what_is_told_of_memories_and_agents_follows(asked):
