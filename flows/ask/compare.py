@@ -18,7 +18,8 @@ import duckdb
 import polars as pl
 
 from slowwave.flows.ask.aside_lake import AsideLake
-from slowwave.flows.ask.diff_tables import TableDiff, columns_of, quoted_name, table_diff
+from slowwave.flows.ask.diff.diff_rows import row_changes
+from slowwave.flows.ask.diff.diff_tables import TableDiff, columns_of, quoted_name, table_diff
 from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.errors import AuditFailedError, UserError, WrongUsageError
 from slowwave.flows.kernel.run_ids import new_run_id, utc_now
@@ -41,7 +42,7 @@ from slowwave.transforms.params import Params
 
 _TRIES = 3
 _MEMORY = "1GB"
-_STAMPS = ("run_id", "as_of")
+_WORDS = {"added": "gained", "removed": "lost"}
 # Derived by day and not published.
 _BY_DAY = tuple(table for table in EVIDENCE if table.name not in {published.name for published in PUBLISHED})
 
@@ -238,7 +239,8 @@ def _changes(
             continue
         diff = table_diff(connection, name, keys[name], old[name], new[name])
         rows += diff.before + diff.after
-        shown = _examples(connection, diff, keys[name], list(new[name]), examples)
+        shown = row_changes(connection, diff, keys[name], list(new[name]), examples).rows
+        shown = [{**row, "change": _WORDS.get(row["change"], row["change"])} for row in shown]
         found.append(TableChange(diff, name in evidence, shown))
     if project is not None and not rows:
         message = f"no table has a row of project {quoted(project)}"
@@ -277,45 +279,4 @@ def _columns(connection: duckdb.DuckDBPyConnection, schema: str) -> dict[str, di
     ).fetchall()
     for table, column, dtype in rows:
         found.setdefault(table, {})[column] = dtype
-    return found
-
-
-def _examples(
-    connection: duckdb.DuckDBPyConnection, diff: TableDiff, key: Sequence[str], columns: list[str], count: int
-) -> list[dict[str, Any]]:
-    """The first rows by key of each kind of change."""
-    table = quoted_name(diff.table)
-    on = " AND ".join(f"o.{quoted_name(name)} = n.{quoted_name(name)}" for name in key)
-    told = [name for name in columns if name not in {*key, *_STAMPS, *diff.not_compared}]
-
-    def rows(kept: str, sides: str, selected: Sequence[str], where: str) -> list[tuple[Any, ...]]:
-        by = ", ".join(f"{kept}.{quoted_name(name)}" for name in key)
-        query = f"SELECT {', '.join([by, *selected])} FROM {sides} {where} ORDER BY {by} LIMIT {count}"  # noqa: S608 - names, all quoted
-        return connection.execute(query).fetchall()
-
-    found: list[dict[str, Any]] = []
-    for change, kept, sides in (
-        ("gained", "n", f"after.{table} AS n ANTI JOIN before.{table} AS o ON {on}"),
-        ("lost", "o", f"before.{table} AS o ANTI JOIN after.{table} AS n ON {on}"),
-    ):
-        if getattr(diff, {"gained": "added", "lost": "removed"}[change]):
-            for row in rows(kept, sides, [f"{kept}.{quoted_name(name)}" for name in told], ""):
-                whole = dict(zip(told, row[len(key) :], strict=True))
-                sides_of = {"before": None, "after": whole} if change == "gained" else {"before": whole, "after": None}
-                found.append({"change": change, "key": dict(zip(key, row[: len(key)], strict=True)), **sides_of})
-    if diff.changed:
-        moved = list(diff.columns)
-        pairs = [f"{side}.{quoted_name(name)}" for side in "on" for name in moved]
-        differs = " OR ".join(f"o.{quoted_name(name)} IS DISTINCT FROM n.{quoted_name(name)}" for name in moved)
-        for row in rows("n", f"before.{table} AS o JOIN after.{table} AS n ON {on}", pairs, f"WHERE {differs}"):
-            was, is_now = row[len(key) : len(key) + len(moved)], row[len(key) + len(moved) :]
-            other = [at for at in range(len(moved)) if was[at] != is_now[at]]
-            found.append(
-                {
-                    "change": "changed",
-                    "key": dict(zip(key, row[: len(key)], strict=True)),
-                    "before": {moved[at]: was[at] for at in other},
-                    "after": {moved[at]: is_now[at] for at in other},
-                }
-            )
     return found

@@ -88,16 +88,24 @@ def publish_to(
     run_publish_to(settings_from_environment(), url, schema=schema, password_file=password_file, run=run)
 
 
-@command("slowwave diff", "slowwave diff previous current --format json")
+@command("slowwave diff", "slowwave diff previous current --table memory_health --limit 20 --format json")
 def diff(
     run: Annotated[str, typer.Argument(help="A run id or the start of one, `current` or `previous`.")] = "previous",
     other: Annotated[str, typer.Argument(help="The run to compare it with.")] = "current",
+    table: Annotated[
+        list[str] | None, typer.Option(help="Only this published table; as often as wanted.", metavar="TABLE")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=0, help="Rows shown of each kind of change in each table.")] = 5,
+    show_all: Annotated[
+        bool, typer.Option("--all", help="Also rows of which nothing changed but how often a memory was eligible.")
+    ] = False,
     output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
 ) -> None:
-    """Say what changed between two publishes."""
-    from slowwave.flows.ask.diff import run_diff
+    """Say what changed between two publishes: how many rows of each table, which, and in what."""
+    from slowwave.flows.ask.diff.diff import run_diff
+    from slowwave.flows.ask.diff.publish_diff import Chosen
 
-    run_diff(settings_from_environment(), run, other, output=output)
+    run_diff(settings_from_environment(), run, other, Chosen(table or [], limit, show_all), output=output)
 
 
 @command("slowwave methods", "slowwave methods --format json")

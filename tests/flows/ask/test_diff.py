@@ -12,7 +12,7 @@ import duckdb
 import pytest
 from small_home import MEMORY, SmallHome, interaction, memory
 
-from slowwave.flows.ask.diff_tables import EXAMPLES, publish_diff
+from slowwave.flows.ask.diff.publish_diff import EXAMPLES, publish_diff
 from slowwave.flows.ask.find_run import find_run
 from slowwave.flows.cli.main import main
 from slowwave.flows.kernel.errors import UserError
@@ -107,6 +107,90 @@ def test_memories_worth_a_look(capsys: pytest.CaptureFixture[str]) -> None:
     (status,) = memories["status_changed"]["examples"]
     assert (status["before"], status["after"]) == ("active", "archived")
     assert [(row["before"], row["after"]) for row in memories["eligible_count"]["examples"]] == [(1, 3), (1, 2)]
+
+
+def rows_of(found: dict[str, Any], table: str) -> list[tuple[str, tuple[Any, ...], Any, Any]]:
+    (changes,) = (changes for changes in found["rows"] if changes["table"] == table)
+    return [(row["change"], tuple(row["key"].values()), row["before"], row["after"]) for row in changes["rows"]]
+
+
+@pytest.fixture
+def eligible_again(home: SmallHome, twice: list[str]) -> list[str]:
+    """A third publish, after an interaction for which every active memory of its project was eligible, and no more."""
+    home.land(interaction("i4", created_at="2026-03-11T09:00:00Z"))
+    return [*twice, home.nightly(utc(12)).run_id]
+
+
+@pytest.mark.usefixtures("twice")
+def test_rows_that_changed_are_listed_by_key_with_what_changed(capsys: pytest.CaptureFixture[str]) -> None:
+    found = diff(capsys, "--limit", "99")
+    listed = rows_of(found, "memory_health")
+    assert [(change, key) for change, key, *_ in listed] == [
+        ("added", ("m3",)), ("changed", ("m1",)), ("changed", ("m2",)),
+    ]  # fmt: skip
+    (_, _, before, after), m1, m2 = listed
+    assert (before, after["status"], after["content"]) == (None, "active", "\x1b]0;owned\x07[red]new\u202e")
+    assert (m1[2]["status"], m1[3]["status"]) == ("active", "archived")
+    assert m2[2:] == ({"eligible_count": 1, "injected_count": 0}, {"eligible_count": 3, "injected_count": 1})
+    for diffed, changes in zip((one for one in found["tables"] if differ(one)), found["rows"], strict=True):
+        assert diffed["table"] == changes["table"]
+        assert len(changes["rows"]) + changes["only_eligibility"] == differ(diffed)
+
+
+def differ(table: dict[str, Any]) -> int:
+    return table["added"] + table["removed"] + table["changed"]
+
+
+@pytest.mark.usefixtures("eligible_again")
+def test_rows_that_only_count_eligibility_are_left_out_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    found = diff(capsys)
+    left_out = {changes["table"]: changes["only_eligibility"] for changes in found["rows"]}
+    assert (left_out["memory_health"], left_out["memory_health_history"]) == (2, 2)
+    assert rows_of(found, "memory_health") == rows_of(found, "memory_health_history") == []
+    everything = diff(capsys, "--all")
+    assert all(not changes["only_eligibility"] for changes in everything["rows"])
+    assert [row[:2] for row in rows_of(everything, "memory_health")] == [("changed", ("m2",)), ("changed", ("m3",))]
+    assert rows_of(everything, "memory_health")[0][2:] == ({"eligible_count": 3}, {"eligible_count": 4})
+    assert [row[:2] for row in rows_of(everything, "memory_health_history")] == [
+        ("added", ("m2", "2026-03-11")), ("added", ("m3", "2026-03-11")),
+    ]  # fmt: skip
+    backwards = diff(capsys, "current", "previous")
+    assert {one["table"]: one["only_eligibility"] for one in backwards["rows"]} == left_out
+    for said, arguments in (("without 2 rows that only count eligibility (--all shows them)", []), ("m2", ["--all"])):
+        with pytest.raises(SystemExit):
+            main(["diff", "--table", "memory_health", *arguments])
+        text = " ".join(capsys.readouterr().out.split())
+        assert said in text
+        assert ("memories eligible more or less often" in text) is bool(arguments)
+
+
+def test_a_first_row_and_a_row_with_more_than_eligibility_stay(
+    eligible_again: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    history = rows_of(diff(capsys, *eligible_again[:2]), "memory_health_history")
+    assert [row[:2] for row in history] == [
+        ("added", ("m1", "2026-03-03")), ("added", ("m2", "2026-03-04")), ("added", ("m3", "2026-03-03")),
+    ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("twice")
+def test_tables_and_a_number_of_rows_can_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+    found = diff(capsys, "--table", "memory_references", "--table", "runs", "--limit", "1")
+    assert [table["table"] for table in found["tables"]] == ["memory_references", "runs"]
+    assert [len(changes["rows"]) for changes in found["rows"]] == [1, 1]
+    assert found["memories"] == {}
+    assert all(not changes["rows"] for changes in diff(capsys, "--limit", "0")["rows"])
+    with pytest.raises(SystemExit):
+        main(["diff", "--table", "memory_references", "--limit", "1"])
+    assert "memory_references: 2 rows differ; 1 shown (--limit)" in capsys.readouterr().out
+    for arguments, code, complaint in (
+        (["--table", "memory_helth"], 1, "did you mean memory_health"),
+        (["--table", "runs'; DROP TABLE runs"], 1, "is no published table"),
+        (["--limit", "-1"], 2, "limit"),
+    ):
+        with pytest.raises(SystemExit) as done:
+            main(["diff", *arguments])
+        assert (done.value.code, complaint in capsys.readouterr().err) == (code, True)
 
 
 @pytest.mark.usefixtures("twice")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 import typer
@@ -11,8 +12,12 @@ from rich.cells import cell_len
 from rich.table import Table as Grid
 from rich.text import Text
 
-from slowwave.flows.ask.diff_tables import PublishDiff, publish_diff
+from slowwave.flows.ask.cells import cell_text
+from slowwave.flows.ask.diff.diff_rows import RowChanges
+from slowwave.flows.ask.diff.diff_tables import TableDiff
+from slowwave.flows.ask.diff.publish_diff import Chosen, PublishDiff, publish_diff
 from slowwave.flows.ask.find_run import find_run
+from slowwave.flows.ask.formats.table import shown
 from slowwave.flows.kernel.checks import screen
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
@@ -21,6 +26,7 @@ from slowwave.flows.kernel.times import utc_iso, utc_text
 _SHOWN = 5
 _GAP = 2
 _ID_WIDTH, _PROJECT_WIDTH, _HASH_WIDTH = 28, 16, 12
+_KEY_WIDTH, _VALUE_WIDTH = 40, 40
 _COUNTS = ("before", "after", "added", "removed", "changed")
 _MEMORIES = {
     "status_changed": ("memory whose status changed", "memories whose status changed"),
@@ -32,30 +38,42 @@ _MEMORIES = {
 }
 
 
-def run_diff(settings: Settings, run: str, other: str, *, output: str) -> None:
-    """Print what changed from `run` to `other`, as `text` or `json`.
+def run_diff(settings: Settings, run: str, other: str, chosen: Chosen, *, output: str) -> None:
+    """Print what changed from `run` to `other`, as `text` or `json`, as far as it is `chosen`.
 
-    Raises UserError when one of them names no run, or several, or a file that cannot be opened.
+    Raises UserError when one of them names no run, or several, or a file that cannot be opened, or when a table is
+    chosen that there is not.
     """
-    found = publish_diff(find_run(settings, run), find_run(settings, other))
+    found = publish_diff(find_run(settings, run), find_run(settings, other), chosen)
     if output == "json":
-        typer.echo(json.dumps(asdict(found), indent=2, default=utc_iso))
+        typer.echo(json.dumps(asdict(found), indent=2, default=_as_json))
     else:
-        print_diff(found)
+        print_diff(found, is_all=chosen.is_all)
 
 
-def print_diff(found: PublishDiff) -> None:
-    """Print the runs, the counts per table, and the few memories of each kind of change that matter most."""
+def _as_json(value: object) -> str:
+    return utc_iso(value) if isinstance(value, datetime) else cell_text(value)
+
+
+def print_diff(found: PublishDiff, *, is_all: bool) -> None:
+    """Print the runs, the counts per table, the first rows that differ, and the memories that matter most.
+
+    Unless `is_all`, memories of which only eligibility was counted are none of these.
+    """
     console = screen()
     for part in (_runs(found), _tables(found), *_notes(found)):
         console.print(part)
+    diffs = {diff.table: diff for diff in found.tables}
+    for changes in found.rows:
+        console.print(Text(f"\n{_rows_said(diffs[changes.table], changes)}", style="bold"))
+        console.print(_changed_rows(changes))
     for kind, change in found.memories.items():
-        if change["count"]:
+        if change["count"] and (is_all or kind != "eligible_count"):
             said = f"\n{counted(change['count'], *_MEMORIES[kind])}"
-            shown = change["examples"][:_SHOWN]
-            more = ", of which:" if len(shown) < change["count"] else ":"
+            first = change["examples"][:_SHOWN]
+            more = ", of which:" if len(first) < change["count"] else ":"
             console.print(Text(said + more, style="bold"))
-            console.print(_examples(shown, console.width))
+            console.print(_examples(first, console.width))
 
 
 def _runs(found: PublishDiff) -> Grid:
@@ -108,6 +126,34 @@ def _notes(found: PublishDiff) -> list[Text]:
         if names:
             notes.append(f"tables {said}: {', '.join(names)}")
     return [Text(terminal_safe(note)) for note in notes]
+
+
+def _rows_said(diff: TableDiff, changes: RowChanges) -> str:
+    """How many rows differ, how many of them are shown, and how many are not because only eligibility was counted."""
+    differ = diff.added + diff.removed + diff.changed - changes.only_eligibility
+    said = f"{diff.table}: {counted(differ, 'row differs', 'rows differ')}"
+    if changes.only_eligibility:
+        left_out = counted(changes.only_eligibility, "row that only counts", "rows that only count")
+        said += f", without {left_out} eligibility (--all shows them)"
+    return said + (f"; {len(changes.rows):,} shown (--limit)" if len(changes.rows) < differ else "")
+
+
+def _changed_rows(changes: RowChanges) -> Grid:
+    """One row a line, or more: its key, and of a changed one each column before → after."""
+    grid = Grid.grid(padding=(0, _GAP, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True, overflow="ellipsis", max_width=_KEY_WIDTH)
+    grid.add_column(overflow="fold")
+    for row in changes.rows:
+        key = ", ".join(map(_value, row["key"].values()))
+        moved = row["before"] if row["change"] == "changed" else {}
+        said = "; ".join(f"{name} {_value(value)} → {_value(row['after'][name])}" for name, value in moved.items())
+        grid.add_row(*map(Text, [row["change"], key, said]))
+    return grid
+
+
+def _value(value: object) -> str:
+    return shortened(shown(value), _VALUE_WIDTH)
 
 
 def _examples(rows: list[dict[str, Any]], width: int) -> Grid:

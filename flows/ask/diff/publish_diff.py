@@ -1,21 +1,24 @@
-"""What changed between two publishes, table by table, and what of it a person should look at.
+"""What changed between two publishes, table by table and row by row, and what of it a person should look at.
 
 Both files are attached read-only to one in-memory database and compared there: however large the tables, only counts
-and a few examples leave SQL. `run_id` and `as_of` differ between any two runs and are no change, except as keys; nor is
-what ages by itself, such as strength.
+and a few rows leave SQL. What ages by itself, such as strength, is no change.
 """
 
 from __future__ import annotations
 
+import difflib
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from slowwave.flows.ask.diff.diff_rows import RowChanges, row_changes
+from slowwave.flows.ask.diff.diff_tables import TableDiff, columns_of, table_diff
 from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.terminal import quoted
 from slowwave.transforms.graph import SERVING
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.landing.ledger_tables import RunSteps
@@ -23,7 +26,6 @@ from slowwave.transforms.landing.ledger_tables import RunSteps
 EXAMPLES = 20
 _EXCERPT_CHARACTERS = 200
 _BOTH = ("before", "after")  # names of the attached databases
-_STAMPS = ("run_id", "as_of")
 # What changes as time passes, though nothing happened: compared, every memory would be a change of every night.
 _AGEING = {
     "memory_health": ("strength", "strength_forecast", "need_30d", "need_if_active", "reasons", "review_value"),
@@ -36,25 +38,25 @@ _NEEDED = {"memory_id", "project", "memory_type", "status", "content", *_MOVED}
 
 
 @dataclass(frozen=True)
-class TableDiff:
-    """Rows of one table in both publishes; changed are those whose key stayed, `columns` says what changed in them."""
+class Chosen:
+    """What of a difference is asked for.
 
-    table: str
-    before: int
-    after: int
-    added: int
-    removed: int
-    changed: int
-    columns: dict[str, int]
-    not_compared: list[str]
+    `tables`: of these alone, none named: of all. `rows`: so many of each kind of change of a table. `is_all`: rows of
+    which nothing but eligibility differs are not left out.
+    """
+
+    tables: Sequence[str] = ()
+    rows: int = 5
+    is_all: bool = False
 
 
 @dataclass(frozen=True)
 class PublishDiff:
     """Two publishes compared. `before` and `after` hold each one's row of `runs`; `differs` names what of it differs.
 
-    `tables_only_…` and `unknown_tables` (whose key this version does not declare) are named, not compared. `memories`
-    holds, for each kind of change, the `count` and up to `EXAMPLES` `examples`; {} when they cannot be compared.
+    `tables_only_…` and `unknown_tables` (whose key this version does not declare) are named, not compared. `rows`: the
+    first rows that differ, of each table that has some. `memories` holds, for each kind of change, the `count` and up
+    to `EXAMPLES` `examples`; {} when they cannot be compared, or are not among the tables asked for.
     """
 
     before: dict[str, Any]
@@ -64,14 +66,17 @@ class PublishDiff:
     tables_only_before: list[str]
     tables_only_after: list[str]
     unknown_tables: list[str]
+    rows: list[RowChanges]
     memories: dict[str, Any]
 
 
-def publish_diff(before: Path, after: Path) -> PublishDiff:
+def publish_diff(before: Path, after: Path, chosen: Chosen | None = None) -> PublishDiff:
     """Compare two serving files.
 
-    Raises UserError when one cannot be opened as such.
+    Raises UserError when one cannot be opened as such, or a table is chosen that there is not.
     """
+    chosen = chosen or Chosen()
+    _check_tables(chosen.tables)
     with (
         tempfile.TemporaryDirectory(prefix="slowwave-") as spill,
         duckdb.connect(config={"temp_directory": spill}) as connection,
@@ -82,10 +87,10 @@ def publish_diff(before: Path, after: Path) -> PublishDiff:
             except duckdb.Error as error:
                 message = f"{path} cannot be opened: {error}"
                 raise UserError(message) from error
-        return _compared(connection, {"before": before, "after": after})
+        return _compared(connection, {"before": before, "after": after}, chosen)
 
 
-def _compared(connection: duckdb.DuckDBPyConnection, paths: dict[str, Path]) -> PublishDiff:
+def _compared(connection: duckdb.DuckDBPyConnection, paths: dict[str, Path], chosen: Chosen) -> PublishDiff:
     columns = {name: columns_of(connection, name) for name in _BOTH}
     for of_side in columns.values():
         of_side.pop(RunSteps.name, None)  # what it cost tells of the machine
@@ -93,34 +98,39 @@ def _compared(connection: duckdb.DuckDBPyConnection, paths: dict[str, Path]) -> 
     facts = {name: _run_facts(connection, name, columns[name], paths[name]) for name in _BOTH}
     in_both = set(old) & set(new)
     known = [table for table in SERVING if table.name in in_both]
+    asked = [table for table in known if not chosen.tables or table.name in chosen.tables]
+    tables = [
+        table_diff(*(connection, table.name, table.key, old[table.name], new[table.name]), _AGEING.get(table.name, ()))
+        for table in asked
+    ]
+    rows = [
+        row_changes(connection, diff, table.key, [*new[table.name]], chosen.rows, is_all=chosen.is_all)
+        for table, diff in zip(asked, tables, strict=True)
+        if diff.added or diff.removed or diff.changed
+    ]
+    has_memories = not chosen.tables or MemoryHealth.name in chosen.tables
+    has_memories &= all({*of.get(MemoryHealth.name, ())} >= _NEEDED for of in (old, new))
     return PublishDiff(
         before=facts["before"],
         after=facts["after"],
         differs=[name for name in _FACTS if facts["before"][name] != facts["after"][name]],
-        tables=[
-            table_diff(
-                *(connection, table.name, table.key, old[table.name], new[table.name]), _AGEING.get(table.name, ())
-            )
-            for table in known
-        ],
+        tables=tables,
         tables_only_before=sorted(set(old) - set(new)),
         tables_only_after=sorted(set(new) - set(old)),
         unknown_tables=sorted(in_both - {table.name for table in known}),
-        memories=_memories(connection) if all({*of.get(MemoryHealth.name, ())} >= _NEEDED for of in (old, new)) else {},
+        rows=rows,
+        memories=_memories(connection) if has_memories else {},
     )
 
 
-def columns_of(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, dict[str, str]]:
-    """Tables of an attached file, with the type of each column."""
-    found: dict[str, dict[str, str]] = {}
-    rows = connection.execute(
-        "SELECT table_name, column_name, data_type FROM duckdb_columns() "
-        "WHERE database_name = $database AND schema_name = 'main' ORDER BY table_name, column_index",
-        {"database": database},
-    ).fetchall()
-    for table, column, dtype in rows:
-        found.setdefault(table, {})[column] = dtype
-    return found
+def _check_tables(named: Sequence[str]) -> None:
+    declared = [table.name for table in SERVING]
+    for name in named:
+        if name not in declared:
+            near = difflib.get_close_matches(name, declared, n=3)
+            hint = f"did you mean {' or '.join(near)}? " if near else ""
+            message = f"{quoted(name)} is no published table: {hint}`slowwave schema` lists them"
+            raise UserError(message)
 
 
 def _run_facts(
@@ -137,44 +147,6 @@ def _run_facts(
         for row in rows:
             facts |= dict(zip(said, row, strict=True))
     return facts
-
-
-def table_diff(
-    connection: duckdb.DuckDBPyConnection,
-    table: str,
-    key: Sequence[str],
-    old: dict[str, str],
-    new: dict[str, str],
-    ageing: Collection[str] = (),
-) -> TableDiff:
-    """Count rows of `before.table` and `after.table` by what became of them, matching them by key.
-
-    `old`, `new`: their columns, with types; those that are `ageing` are not looked at.
-    """
-    ignored = {*key, *_STAMPS, *ageing}
-    shared = [name for name in new if name not in ignored and old.get(name) == new[name]]
-    not_compared = sorted({name for name in {*old, *new} - ignored if old.get(name) != new.get(name)})
-    differs = [f"o.{quoted_name(name)} IS DISTINCT FROM n.{quoted_name(name)}" for name in shared]
-    first = quoted_name(key[0])
-    kept = f"o.{first} IS NOT NULL AND n.{first} IS NOT NULL"
-    counts = [
-        f"count(o.{first})",
-        f"count(n.{first})",
-        f"count(*) FILTER (o.{first} IS NULL)",
-        f"count(*) FILTER (n.{first} IS NULL)",
-        *(f"count(*) FILTER ({kept} AND ({differ}))" for differ in [" OR ".join(differs) or "false", *differs]),
-    ]
-    on = " AND ".join(f"o.{quoted_name(name)} = n.{quoted_name(name)}" for name in key)
-    joined = f"before.{quoted_name(table)} AS o FULL JOIN after.{quoted_name(table)} AS n ON {on}"
-    found = connection.execute(f"SELECT {', '.join(counts)} FROM {joined}").fetchall()  # noqa: S608 - names, all quoted
-    before, after, added, removed, changed, *of_columns = found[0]
-    columns = {name: count for name, count in zip(shared, of_columns, strict=True) if count}
-    return TableDiff(table, before, after, added, removed, changed, columns, not_compared)
-
-
-def quoted_name(name: str) -> str:
-    """A table's or column's name as SQL; they are ours or another version's, never what a log says."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _memories(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""`slowwave diff`: two publishes compared, table by table and row by row."""
