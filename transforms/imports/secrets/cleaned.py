@@ -12,6 +12,8 @@ from slowwave.transforms.imports.secrets.named import named, names_a_secret
 from slowwave.transforms.imports.secrets.spans import MARK, without
 
 _SHORTEST = 8
+# Ids, names and times stand in many fields and rows.
+_LONGEST_REMEMBERED = 200
 _NAMES_A_SECRET = lru_cache(maxsize=4096)(names_a_secret)
 
 
@@ -25,25 +27,25 @@ def without_secrets(text: str, counts: Counter[str]) -> str:
 def cleaned(value: Any, counts: Counter[str]) -> Any:  # noqa: ANN401 - whatever JSON holds
     """A JSON value without secrets, which are counted by kind, and without home folders."""
     if isinstance(value, str):
-        return without_home(without_secrets(value, counts))
+        if len(value) > _LONGEST_REMEMBERED:
+            return without_home(without_secrets(value, counts))
+        text, found = _short_cleaned(value)
+        if found:
+            counts.update(found)
+        return text
     if isinstance(value, dict):
         if is_pair_of_secret(value):
             value = value | {"value": marked(value["value"], counts)}
-        return {_name(name, counts): _of_name(name, held, counts) for name, held in value.items()}
+        return {cleaned(name, counts): _of_name(name, held, counts) for name, held in value.items()}
     if isinstance(value, (list, tuple)):
         return [cleaned(held, counts) for held in value]
     return value
 
 
-def _name(name: object, counts: Counter[str]) -> Any:  # noqa: ANN401 - a name, mostly a text
-    return name if isinstance(name, str) and _is_clean(name) else cleaned(name, counts)
-
-
 @lru_cache(maxsize=4096)
-def _is_clean(name: str) -> bool:
-    """Whether nothing has to be taken out of the name of a field: the same few stand in every record."""
+def _short_cleaned(text: str) -> tuple[str, Counter[str]]:
     counts: Counter[str] = Counter()
-    return cleaned(name, counts) == name and not counts
+    return without_home(without_secrets(text, counts)), counts
 
 
 def is_pair_of_secret(value: dict[Any, Any]) -> bool:

@@ -76,8 +76,9 @@ def keys(text: str) -> Iterator[Span]:
         yield from (Span(*found.span(), "telegram") for found in _TELEGRAM.finditer(text))
     if "://" in text:
         yield from _values(_IN_ADDRESS, text, "url")
-    if "=" in text:
+    if "=" in text and ("?" in text or "&" in text or "\\u0026" in text):
         yield from _values(_IN_QUERY, text, "signature")
+    if "sig=" in text:
         yield from _values(_SIGNATURE, text, "signature")
     if any(hint in text for hint in _HOOK_HINTS):
         yield from (Span(*one.span(one.lastgroup), one.lastgroup) for one in _HOOK.finditer(text) if one.lastgroup)

@@ -63,8 +63,10 @@ _PROGRAMS = (
     "mysql", "mariadb", "sshpass", "login ", "mongo", "redis-cli", "ldap", " pass:", "identified", "password>",
     "passwd>", "secret>", "key>",
 )  # fmt: skip
-# One of these stands in every name, and to look for them is quicker than to look for names.
+# One of these stands in every name, and to look for them is quicker than to look for names: with so many letters of
+# the name before its begin, and less than so many behind it.
 _NAMES = ("key", "token", "secret", "pass", "pwd", "cred", "authorization", "cookie")
+_BEFORE_NAME, _BEHIND_NAME = 9, 32
 _LEAST_TOKEN, _LEAST_BARE_TOKEN = 6, 12
 
 
@@ -74,7 +76,7 @@ def named(text: str) -> Iterator[Span]:
     if len(lower) != len(text):  # some letters have two in lower case
         lower = "".join(letter.lower() if letter.isascii() else letter for letter in text)
     until = 0
-    for found in _NAMED.finditer(lower) if has_any(lower, _NAMES) else ():
+    for found in _names(lower):
         span = _of_name(text, lower, found, found.lastgroup or "") if found.start() >= until else None
         if span is not None:
             until = span.end
@@ -87,6 +89,25 @@ def named(text: str) -> Iterator[Span]:
         yield from (Span(*one.span("value"), "password") for one in _OF_PROGRAM.finditer(text))
     if " -u" in text or " --user" in text:
         yield from (Span(*one.span("value"), "password") for one in _OF_USER.finditer(text))
+
+
+def _names(lower: str) -> Iterator[re.Match[str]]:
+    """What `_NAMED` finds in a text, looked for only around words of `_NAMES`."""
+    end = 0
+    for place in sorted(place for word in _NAMES for place in _places(lower, word)):
+        if place < end:
+            continue
+        found = _NAMED.search(lower, max(end, place - _BEFORE_NAME), place + _BEHIND_NAME)
+        if found is not None and found.start() <= place:
+            end = found.end()
+            yield found
+
+
+def _places(text: str, word: str) -> Iterator[int]:
+    place = text.find(word)
+    while place >= 0:
+        yield place
+        place = text.find(word, place + 1)
 
 
 def _of_name(text: str, lower: str, found: re.Match[str], kind: str) -> Span | None:
