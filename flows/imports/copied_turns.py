@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from slowwave.flows.imports.cursors import Cursors, unit_key
+from slowwave.flows.imports.cursors import Cursors
 from slowwave.flows.imports.units import Unit
 from slowwave.transforms.imports.forks import Outline, Owners, owners
 
@@ -21,27 +21,27 @@ class CopiedTurns:
         for unit in units:
             if unit.outline is None:
                 continue
-            cached = known.get(unit_key(unit)) if cursors is not None and cursors.is_as_it_was(unit) else None
-            self._outlines[unit_key(unit)] = cached or unit.outline()
+            cached = known.get(unit.key) if cursors is not None and cursors.is_as_it_was(unit) else None
+            self._outlines[unit.key] = cached or unit.outline()
         self._known = known
         self._times = cursors.regained() if cursors is not None else {}
         self._now = owners((known | self._outlines).values())
 
     def outline(self, unit: Unit) -> Outline | None:
         """The turns of a unit, with the interactions that they make, which cursors do not keep."""
-        outline = self._outlines.get(unit_key(unit))
-        if outline is not None and unit.outline is not None and outline is self._known.get(unit_key(unit)):
-            outline = self._outlines[unit_key(unit)] = unit.outline()
+        outline = self._outlines.get(unit.key)
+        if outline is not None and unit.outline is not None and outline is self._known.get(unit.key):
+            outline = self._outlines[unit.key] = unit.outline()
         return outline
 
     def copies(self, unit: Unit) -> frozenset[str]:
         """The turns of a unit that are another session's."""
-        outline = self._outlines.get(unit_key(unit))
+        outline = self._outlines.get(unit.key)
         return self._now.copies(outline) if outline is not None else _NOBODYS
 
     def regained(self, unit: Unit) -> dict[str, int]:
         """The turns of a unit that were delivered as another session's, or as of several, and how often."""
-        outline = self._outlines.get(unit_key(unit))
+        outline = self._outlines.get(unit.key)
         if outline is None:
             return {}
         found: dict[str, int] = {}

@@ -57,17 +57,17 @@ class Cursors:
 
     def is_as_it_was(self, unit: Unit) -> bool:
         """Whether nothing was written to a unit since it was imported."""
-        entry = self._entries.get(unit_key(unit))
+        entry = self._entries.get(unit.key)
         return entry is not None and entry.state == unit.state
 
     def is_unchanged(self, unit: Unit, *, is_idle: bool, copies: frozenset[str]) -> bool:
         """Whether a unit was imported as it is now, read in the same way."""
-        entry = self._entries.get(unit_key(unit))
+        entry = self._entries.get(unit.key)
         return self.is_as_it_was(unit) and entry is not None and entry.reading == self._as_read(is_idle, copies)
 
     def may_have_earlier(self, unit: Unit) -> bool:
         """Whether an earlier version of the adapter read a unit, or it is not known what was read at all."""
-        entry = self._entries.get(unit_key(unit))
+        entry = self._entries.get(unit.key)
         if entry is None:
             return self._is_new
         return entry.has_earlier or entry.reading.get("v") != self._reading.get("v")
@@ -81,7 +81,7 @@ class Cursors:
         return found
 
     def outlines(self) -> dict[str, Outline]:
-        """The turns of all units that were imported, by `unit_key`."""
+        """The turns of all units that were imported, by their keys."""
         found = {}
         for key, entry in self._entries.items():
             if (stated := entry.outline) is not None:
@@ -103,7 +103,7 @@ class Cursors:
                 "copied_from": outline.copied_from,
                 "modified_at": outline.modified_at,
             }
-        key = unit_key(unit)
+        key = unit.key
         self._entries.pop(key, None)
         self._entries[key] = entry
 
@@ -114,8 +114,3 @@ class Cursors:
         """Make it durable. Raises OSError as the disk does."""
         kept = {key: vars(entry) for key, entry in list(self._entries.items())[-_MOST_UNITS:]}
         write_durably(self._path, lambda aside: aside.write_text(json.dumps(kept), encoding="utf-8"))
-
-
-def unit_key(unit: Unit) -> str:
-    """What a unit is told by here: a digest of its path."""
-    return digest([str(Path(unit.name).absolute())])

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, overload
 
 from slowwave.flows.imports.json_records import json_lines
 from slowwave.flows.imports.kept_parts import KeptParts
@@ -110,20 +110,20 @@ class FileSource:
             status = file_status(path)
             state = {"size": status.st_size, "modified_ns": status.st_mtime_ns, "head": _head(path)}
             is_idle = time.time() - status.st_mtime >= IDLE_SECONDS
-            first, broken = self._first(path, longest_row)
+            first = _FirstRecords(self.reader(path, longest_row, is_idle=True))
+            misfit = self._misfit(path, first)
+            if misfit is not None:
+                return NotImported(name, misfit, is_fault=True, is_recognised=True)
+            if not first:
+                why = f"cannot be read: {first.broken}" if first.broken else "holds no record"
+                return NotImported(name, why, is_fault=bool(first.broken) or (is_named and status.st_size > 0))
+            producer = self.adapter.detected(first)
+            if producer is None:
+                other = next((said for each in others if (said := each.detected(first)) is not None), None)
+                why = f"was written by {other}" if other else f"is none of the {self.described}"
+                return NotImported(name, why, is_fault=is_named)
         except OSError as error:
             return NotImported(name, f"cannot be read: {error.strerror or error}", is_fault=True)
-        misfit = self._misfit(path, first)
-        if misfit is not None:
-            return NotImported(name, misfit, is_fault=True, is_recognised=True)
-        if not first:
-            why = f"cannot be read: {broken}" if broken else "holds no record"
-            return NotImported(name, why, is_fault=bool(broken) or (is_named and status.st_size > 0))
-        producer = self.adapter.detected(first)
-        if producer is None:
-            other = next((said for each in others if (said := each.detected(first)) is not None), None)
-            why = f"was written by {other}" if other else f"is none of the {self.described}"
-            return NotImported(name, why, is_fault=is_named)
         return Unit(
             name,
             lambda: self._records(path, longest_row, is_idle),
@@ -136,7 +136,7 @@ class FileSource:
             else None,
         )
 
-    def _misfit(self, path: Path, first: list[Record]) -> str | None:
+    def _misfit(self, path: Path, first: Sequence[Record]) -> str | None:
         if self.misfit is None:
             return None
         with path.open("rb") as handle:
@@ -153,19 +153,52 @@ class FileSource:
         adapter = self.adapter
         if not isinstance(adapter, Forking):
             return Outline("")
-        records = json_lines(path, longest_row, only=adapter.may_begin_turn)
-        outline = adapter.outline(one for one in _readable(records) if isinstance(one, Located))
-        return replace(concealed(outline), modified_at=modified_at)
 
-    def _first(self, path: Path, longest_row: int) -> tuple[list[Record], str]:
-        """The first records, and why there are not more where the file breaks off among them."""
-        first: list[Record] = []
+        def read(is_wanted: Callable[[bytes], bool]) -> Iterator[Located]:
+            records = _readable(json_lines(path, longest_row, only=is_wanted))
+            return (one for one in records if isinstance(one, Located))
+
+        return replace(concealed(adapter.outline(read)), modified_at=modified_at)
+
+
+class _FirstRecords(Sequence[Record]):
+    """The first records of a file, read as far as they are looked at: the first tells most.
+
+    `broken`: why there are not more, where the file breaks off among them.
+    """
+
+    def __init__(self, records: Iterator[ReadRecord]) -> None:
+        self._records = islice(records, _FIRST_RECORDS)
+        self._read: list[Record] = []
+        self.broken = ""
+
+    @overload
+    def __getitem__(self, place: int) -> Record: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Record]: ...
+    def __getitem__(self, place: int | slice) -> Record | Sequence[Record]:
+        while not isinstance(place, int) or not 0 <= place < len(self._read):
+            if not self._more():
+                break
+        return self._read[place]
+
+    def __len__(self) -> int:
+        while self._more():
+            pass
+        return len(self._read)
+
+    def __bool__(self) -> bool:
+        return bool(self._read) or self._more()
+
+    def _more(self) -> bool:
+        """Read one more, if there is one. Raises OSError as the disk does."""
         try:
-            records = self.reader(path, longest_row, is_idle=True)
-            first += (one.record for one in islice(records, _FIRST_RECORDS) if isinstance(one, Located))
+            one = next((one for one in self._records if isinstance(one, Located)), None)
         except UnreadableUnitError as error:
-            return first, str(error)
-        return first, ""
+            self.broken, one = str(error), None
+        if one is not None:
+            self._read.append(one.record)
+        return one is not None
 
 
 def _readable(records: Iterator[ReadRecord]) -> Iterator[ReadRecord]:

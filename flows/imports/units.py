@@ -6,9 +6,11 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.imports.forks import Outline
 from slowwave.transforms.imports.made import LeftOut, Located, Refused, Repaired
 
@@ -39,6 +41,11 @@ class Unit:
     size: int = 0
     is_one_piece: bool = False
     outline: Callable[[], Outline] | None = None
+
+    @cached_property
+    def key(self) -> str:
+        """What cursors tell it by: a digest of its path."""
+        return digest([str(Path(self.name).absolute())])
 
 
 @dataclass(frozen=True)

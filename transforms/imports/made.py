@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from slowwave.transforms.imports.forks import Outline
 from slowwave.transforms.imports.projects import last_folder
@@ -16,8 +16,7 @@ Record = Mapping[str, Any]
 AGAIN = -1
 
 
-@dataclass(frozen=True)
-class Located:
+class Located(NamedTuple):
     """A record, and where it stands in its unit, from 1: for messages to people, never part of a row."""
 
     number: int
@@ -110,12 +109,12 @@ class NamesKinds(Protocol):
 class Forking(Protocol):
     """An adapter whose sessions can be forked, so that a turn may stand in several of them."""
 
-    def may_begin_turn(self, line: bytes) -> bool:
-        """Whether a line of a unit is worth reading for the outline; quick."""
-        ...
+    def outline(self, read: Callable[[Callable[[bytes], bool]], Iterable[Located]]) -> Outline:
+        """The turns that a unit begins, those that are copies included.
 
-    def outline(self, records: Iterable[Located]) -> Outline:
-        """The turns that the records of a unit begin, those that are copies included."""
+        `read` gives the records of the lines that a function wants, which is asked of each line when it is its turn:
+        most lines need not be decoded.
+        """
         ...
 
 

@@ -16,7 +16,7 @@ import orjson
 import polars as pl
 import zstandard
 
-from slowwave.flows.imports.cursors import FOLDER, unit_key
+from slowwave.flows.imports.cursors import FOLDER
 from slowwave.flows.imports.units import Unit, home_shortened
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
@@ -64,7 +64,7 @@ class SeenFile:
 
     def before(self, unit: Unit) -> Before:
         """What a unit is to be read beside; what comes of it counts once `settle` is called."""
-        seen, key = self._seen.copy(), unit_key(unit)
+        seen, key = self._seen.copy(), unit.key
         seen.stores[key] = home_shortened(Path(unit.name))
         absent = frozenset(other for other, place in seen.stores.items() if not Path(place).expanduser().exists())
         return Before(key, seen, utc_now(), absent, self._accepts_vanished, self._pushed, self._is_erased)

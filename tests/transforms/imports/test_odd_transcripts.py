@@ -75,6 +75,6 @@ def test_odd_values_of_transcripts(seed: int, share: float) -> None:
         if seed % 2:
             random_.shuffle(told)
         adapter.detected(told)
-        adapter.outline(located(told))
+        adapter.outline(lambda _, told=told: located(told))
         lines = [*delivery_lines(made(adapter, told), adapter, Tally())]
         assert all(isinstance(orjson.loads(line.text), dict) for line in lines)

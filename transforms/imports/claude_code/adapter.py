@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from slowwave.transforms.imports.claude_code.copies import answer_key, prompt_text
 from slowwave.transforms.imports.claude_code.session import COPY, NAME, Conversation
@@ -49,15 +49,17 @@ class ClaudeCode:
         check_names(context.options, TURN_OPTIONS)
         yield from _Transcript(context).made(records)
 
-    def may_begin_turn(self, line: bytes) -> bool:
-        """As in Forking: the first record of an answer tells a copy of its prompt."""
-        return (b'"user"' in line and b'"tool_result"' not in line) or b'"assistant"' in line
-
-    def outline(self, records: Iterable[Located]) -> Outline:
+    def outline(self, read: Callable[[Callable[[bytes], bool]], Iterable[Located]]) -> Outline:
         """As in Forking: a copy of a prompt keeps its uuid, says which it had, or has the same answer."""
         outline = Outline("")
         prompts: dict[str, Record] = {}  # by subagent, which an answer may follow
-        for located in records:
+
+        def is_wanted(line: bytes) -> bool:
+            if b'"user"' in line and b'"tool_result"' not in line:
+                return True
+            return bool(prompts or not outline.session) and b'"assistant"' in line
+
+        for located in read(is_wanted):
             record = located.record
             outline.session = outline.session or stated(record, "sessionId")
             uuid, at = stated(record, "uuid"), stated(record, "timestamp")
@@ -92,27 +94,28 @@ class _Transcript:
     def made(self, records: Iterable[Located]) -> Iterator[Made]:
         for located in records:
             record = located.record
-            kind = stated(record, "type")
-            self._known.update(filter(None, [stated(record, "uuid")]))
-            if kind == AGENT_METADATA:
-                self._agent_type = stated(record, "agentType")
+            kind, uuid = stated(record, "type"), stated(record, "uuid")
+            if uuid:
+                self._known.add(uuid)
+            if kind in _OF_CONVERSATION:
+                if self._is_seen(uuid):
+                    yield LeftOut(COPY)
+                elif record.get("isSidechain") is True:
+                    yield from self._sidechain(located.number, record)
+                else:
+                    yield from self._main.take(located.number, record)
             elif kind == "progress":
                 yield from self._progress(located)
-            elif kind not in _OF_CONVERSATION:
-                yield LeftOut(f"a record of the client's own ({kind[:40] or 'no type'})")
-            elif self._is_seen(record):
-                yield LeftOut(COPY)
-            elif record.get("isSidechain") is True:
-                yield from self._sidechain(located.number, record)
+            elif kind == AGENT_METADATA:
+                self._agent_type = stated(record, "agentType")
             else:
-                yield from self._main.take(located.number, record)
+                yield LeftOut(f"a record of the client's own ({kind[:40] or 'no type'})")
         yield from self._main.end()
         for agent in self._agents.values():
             yield from agent.end()
 
-    def _is_seen(self, record: Record) -> bool:
+    def _is_seen(self, uuid: str) -> bool:
         """A session that was resumed may begin with its own records again."""
-        uuid = stated(record, "uuid")
         if not uuid:
             return False
         if uuid in self._seen:
@@ -138,12 +141,14 @@ class _Transcript:
         if not isinstance(data, dict) or data.get("type") != "agent_progress" or not isinstance(inner, dict):
             yield LeftOut("a notice of progress")
             return
-        if self._is_seen(inner):
+        uuid = stated(inner, "uuid")
+        if self._is_seen(uuid):
             yield LeftOut(COPY)
             return
         shared = ("sessionId", "version", "cwd", "gitBranch", "timestamp")
         of_outer = {name: outer[name] for name in shared if name in outer}
-        self._known.update(filter(None, [stated(inner, "uuid")]))
+        if uuid:
+            self._known.add(uuid)
         record = {**of_outer, **inner, "agentId": stated(data, "agentId"), "isSidechain": True}
         kind = self._main.subagent_of(stated(outer, "parentToolUseID"))
         yield from self._of_agent(stated(data, "agentId"), located.number, record, kind)

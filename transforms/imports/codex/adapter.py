@@ -22,14 +22,13 @@ class CodexAdapter:
 
     def detected(self, first: Sequence[Record]) -> str | None:
         """As in Adapter."""
-        payloads = [(text(record.get("type")), mapping(record.get("payload"))) for record in first]
-        versions = [
-            text(payload.get("cli_version")) for kind, payload in payloads if kind == "session_meta" and payload
-        ]
-        if versions:
-            return f"Codex {versions[0]}".rstrip()
-        is_wrapped = any(kind in _KINDS and payload.get("type") for kind, payload in payloads)
-        is_bare = any(is_bare_header(record) or is_bare_message(record) for record in first)
+        is_wrapped = is_bare = False
+        for record in first:
+            kind, payload = text(record.get("type")), mapping(record.get("payload"))
+            if kind == "session_meta" and payload:
+                return f"Codex {text(payload.get('cli_version'))}".rstrip()
+            is_wrapped = is_wrapped or (kind in _KINDS and bool(payload.get("type")))
+            is_bare = is_bare or is_bare_header(record) or is_bare_message(record)
         return "Codex" if is_wrapped else "Codex of 2025, without wrappers" if is_bare else None
 
     def kind_of_record(self, record: Record) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,14 +50,10 @@ class Pi:
             yield from session.take(located.number, located.record)
         yield from session.end()
 
-    def may_begin_turn(self, line: bytes) -> bool:
-        """As in Forking."""
-        return b'"user"' in line or b'"session"' in line
-
-    def outline(self, records: Iterable[Located]) -> Outline:
+    def outline(self, read: Callable[[Callable[[bytes], bool]], Iterable[Located]]) -> Outline:
         """As in Forking: a copy of an entry keeps its id and its time."""
         outline, header = Outline(""), _Header()
-        for located in records:
+        for located in read(may_begin_turn):
             record = located.record
             message = record.get("message")
             if record.get("type") == "session":
@@ -68,6 +64,11 @@ class Pi:
                 token = f"{stated(record, 'id') or text_of(message)[:200]}@{at}"
                 outline.turns[token] = SeenTurn(header.interaction_id(record), at)
         return outline
+
+
+def may_begin_turn(line: bytes) -> bool:
+    """Whether a line is worth reading for the outline."""
+    return b'"user"' in line or b'"session"' in line
 
 
 @dataclass(frozen=True)

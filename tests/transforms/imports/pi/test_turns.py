@@ -7,7 +7,7 @@ from made_rows import delivered, interactions, left_out, located, outcomes, refu
 from pi_entries import PiSession, moment
 
 from slowwave.transforms.imports.made import Context
-from slowwave.transforms.imports.pi.adapter import Pi
+from slowwave.transforms.imports.pi.adapter import Pi, may_begin_turn
 
 PI = Pi()
 
@@ -243,7 +243,7 @@ def test_what_a_fork_copied_is_told_as_of_the_session_it_comes_from() -> None:
     of_first, of_fork = rows(PI, first.records), rows(PI, fork.records)
     assert of_fork[0] == of_first[0]
     assert of_fork[1]["session_id"] == "0190bbbb-0000-7000-8000-000000000002"
-    outlines = [PI.outline(located(session.records)) for session in (first, fork)]
+    outlines = [PI.outline(lambda _, session=session: located(session.records)) for session in (first, fork)]
     assert outlines[0].turns.keys() < outlines[1].turns.keys()
     assert [one.session for one in outlines] == [first.records[0]["id"], fork.records[0]["id"]]
     assert [len(one.turns) for one in outlines] == [1, 2]
@@ -268,7 +268,7 @@ def test_what_was_written_when_a_fork_began_is_its_own() -> None:
     ],
 )
 def test_lines_that_begin_no_turn_need_not_be_read_for_forks(line: bytes, may_begin: bool) -> None:
-    assert PI.may_begin_turn(line) is may_begin
+    assert may_begin_turn(line) is may_begin
 
 
 @pytest.mark.parametrize("prompt", ["Read HEARTBEAT.md if it exists and follow it.", ""])
