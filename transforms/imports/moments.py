@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from slowwave.transforms.core.times import epoch_microseconds
 
@@ -13,13 +14,19 @@ def moment_of(stated: object) -> datetime | None:
     """A time as producers write it, as UTC without a zone; None where it is none that can be read."""
     try:
         if isinstance(stated, str):
-            moment = datetime.fromisoformat(stated.strip())
-            return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
+            return _moment_of_text(stated)
         if isinstance(stated, (int, float)) and not isinstance(stated, bool):
             return datetime(1970, 1, 1) + timedelta(microseconds=epoch_microseconds(stated))  # noqa: DTZ001 - naive times hold UTC everywhere
     except (ValueError, OverflowError):
         pass
     return None
+
+
+@lru_cache(maxsize=1024)
+def _moment_of_text(stated: str) -> datetime:
+    """Asked several times of each record: of its own time, and of that of the turn so far."""
+    moment = datetime.fromisoformat(stated.strip())
+    return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
 
 
 def later(moment: datetime, microseconds: int) -> datetime:

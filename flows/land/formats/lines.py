@@ -20,6 +20,7 @@ LONGEST_ROWS_SKIPPED = 64
 _SHOWN_OF_LONG = 1_000
 # Passed over at once: a packed file of nothing else unpacks to a million times its size.
 BLANK_LINES = re.compile(rb"\s*\n")
+_LAST_BLANK = 0x20
 EMPTY_LINES = re.compile(rb"[\r\n]*\n")
 MOST_VALUES = 4_000_000
 
@@ -172,7 +173,8 @@ class Lines:
         """The lines that say something, with their numbers from 1; of the first a byte order mark is no part."""
         number = 0
         while True:
-            number += 1 + (self.skip(BLANK_LINES) if number else 0)
+            is_blank = number and (not self._buffer or self._buffer[0] <= _LAST_BLANK)
+            number += 1 + (self.skip(BLANK_LINES) if is_blank else 0)
             line = next(self, None)
             if line is None:
                 return

@@ -6,7 +6,8 @@ new; those of the API's messages are not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from slowwave.transforms.core.hashing import digest
@@ -14,7 +15,7 @@ from slowwave.transforms.imports.claude_code.texts import INTERRUPTED, blocks, n
 from slowwave.transforms.imports.made import Record
 
 # Of a text its length and digest, so that a longer text can be compared with it; of another block no length.
-_Block = tuple[int | None, str]
+_Block = tuple[int | None, bytes]
 
 
 def message_id(record: Record) -> str:
@@ -25,9 +26,10 @@ def message_id(record: Record) -> str:
 
 def prompt_text(record: Record) -> str:
     """The text of a record that asks something; '' of every other record."""
-    if record.get("type") != "user" or any(block.get("type") == "tool_result" for block in blocks(record)):
+    said = blocks(record) if record.get("type") == "user" else []
+    if not said or _has_result(said):
         return ""
-    text = text_of([block for block in blocks(record) if block.get("type") == "text"])
+    text = text_of([block for block in said if block.get("type") == "text"])
     return "" if text.startswith(INTERRUPTED) or not_asked(record, text) else text.strip()
 
 
@@ -36,10 +38,10 @@ def answer_key(prompt: Record, answer: Record) -> str:
 
     Some providers give every message the same id: so the texts are part of it.
     """
-    first = next(blocks(answer), None)
-    if first is None or not message_id(answer):
+    first = blocks(answer)[:1]
+    if not first or not message_id(answer):
         return ""
-    return _hashed(prompt_text(prompt), message_id(answer), _block(first)[1])
+    return _hashed(prompt_text(prompt), message_id(answer), _hashed(_told(first[0])))
 
 
 class Copies:
@@ -50,7 +52,7 @@ class Copies:
     """
 
     def __init__(self) -> None:
-        self._asked: set[str] = set()
+        self._asked: set[bytes] = set()
         self._said: dict[str, set[_Block]] = {}
         self._prompt_of: dict[str, str] = {}
         self._held: list[tuple[int, Record]] = []
@@ -60,7 +62,7 @@ class Copies:
     def take(self, number: int, record: Record) -> Iterator[tuple[int, Record, str]]:
         """Records as soon as it is known what they are, each with the prompt that it is a copy of a part of, or ''."""
         text = prompt_text(record)
-        if text and _hashed(text) in self._asked:
+        if text and _digest(text) in self._asked:
             self._held.append((number, record))
         elif text:
             yield from self.rest()
@@ -70,8 +72,7 @@ class Copies:
         elif self._held:
             self._held.append((number, record))
         else:
-            is_result = any(block.get("type") == "tool_result" for block in blocks(record))
-            yield number, record, "" if is_result else self._repeated
+            yield number, record, "" if self._repeated and _has_result(blocks(record)) else self._repeated
 
     def rest(self) -> Iterator[tuple[int, Record, str]]:
         """The records that are held: no answer says that they are copies."""
@@ -80,13 +81,13 @@ class Copies:
 
     def _original(self, number: int, record: Record) -> tuple[int, Record, str]:
         if text := prompt_text(record):
-            self._asked.add(_hashed(text))
+            self._asked.add(_digest(text))
             self._prompt, self._repeated = stated(record, "uuid"), ""
         return number, record, ""
 
     def _answer(self, number: int, record: Record) -> Iterator[tuple[int, Record, str]]:
-        message = message_id(record)
-        is_known = message in self._said and any(self._is_said(message, block) for block in blocks(record))
+        message, said = message_id(record), blocks(record)
+        is_known = message in self._said and any(self._is_said(message, block) for block in said)
         if self._held and is_known:
             self._repeated = self._prompt_of[message]
             held, self._held = self._held, []
@@ -98,7 +99,7 @@ class Copies:
             yield number, record, self._repeated
             return
         if message:  # what the conversation has of the turn that is going on, that turn tells
-            self._said.setdefault(message, set()).update(map(_block, blocks(record)))
+            self._said.setdefault(message, set()).update(map(_block, said))
             self._prompt_of.setdefault(message, self._prompt)
         yield number, record, ""
 
@@ -110,14 +111,27 @@ class Copies:
         return any(size is not None and 0 < size <= len(text) and _text(text[:size]) == (size, of) for size, of in said)
 
 
+def _has_result(said: Sequence[Mapping[str, Any]]) -> bool:
+    return any(block.get("type") == "tool_result" for block in said)
+
+
 def _block(block: Mapping[str, Any]) -> _Block:
-    if block.get("type") == "text":
-        return _text(stated(block, "text"))
-    return None, _hashed(stated(block, "id") or repr(block))
+    told = _told(block)
+    return _text(told) if block.get("type") == "text" else (None, _digest(told))
+
+
+def _told(block: Mapping[str, Any]) -> str:
+    """What tells a block from others."""
+    return stated(block, "text") if block.get("type") == "text" else stated(block, "id") or repr(block)
 
 
 def _text(text: str) -> _Block:
-    return len(text), _hashed(text)
+    return len(text), _digest(text)
+
+
+def _digest(text: str) -> bytes:
+    """Return a digest that is kept no longer than the transcript is read."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _hashed(*texts: str) -> str:

@@ -21,7 +21,6 @@ from slowwave.transforms.imports.claude_code.texts import (
     asked,
     blocks,
     channel,
-    is_copy,
     not_asked,
     origin,
     stated,
@@ -131,10 +130,11 @@ class Conversation:
     # ------------------------------------------------------------------------------------------------- what was asked
 
     def _user(self, number: int, record: Record) -> Iterator[Made]:
-        results = [block for block in blocks(record) if block.get("type") == "tool_result"]
+        given = blocks(record)
+        results = [block for block in given if block.get("type") == "tool_result"]
         for block in results:
             self._result(block, record)
-        text = text_of([block for block in blocks(record) if block.get("type") == "text"])
+        text = text_of([block for block in given if block.get("type") == "text"])
         if text.startswith(INTERRUPTED):
             yield from self._interrupted(record)
         elif not results:
@@ -259,7 +259,7 @@ class Conversation:
         going.model = stated(message, "model") or going.model
         self._count_tokens(message)
         for block in blocks(record):
-            self._block(block, message_id(record))
+            self._block(block, stated(message, "id"))
         turn.end = "ended" if is_over and not going.pending else "open"
         if record.get("isAbortedMidStream") is True:
             turn.end = "interrupted"
@@ -273,9 +273,10 @@ class Conversation:
 
     def _is_copy(self, record: Record, *, is_over: bool) -> bool:
         """Whether a record says nothing that the turn does not have, of a message of which it has something."""
-        message, given = message_id(record), [*blocks(record)]
+        message = message_id(record)
         if message not in self._going.tokens or (is_over and self.turn is not None and self.turn.end == "open"):
             return False
+        given = blocks(record)
         return bool(given) and all(self._has(block, message) for block in given)
 
     def _has(self, block: Mapping[str, Any], message: str) -> bool:
@@ -313,7 +314,7 @@ class Conversation:
         self._goes_on()
         self._last(record)
         self.turn.end = "api_error"
-        self._going.error = stated(record, "error") or text_of([*blocks(record)])
+        self._going.error = stated(record, "error") or text_of(blocks(record))
 
     def _result(self, block: Mapping[str, Any], record: Record) -> None:
         call = self._going.calls.get(stated(block, "tool_use_id"))
@@ -404,9 +405,12 @@ class Conversation:
         turn, going, at = self.turn, self._going, stated(record, "timestamp")
         if turn is None:
             return
-        if is_copy(record):  # the last record that a fork copied has the time of the fork: each has that before it
+        uuid = origin(record)[0]
+        if uuid != stated(
+            record, "uuid"
+        ):  # the last record that a fork copied has the time of the fork: each has that before it
             at, going.copied_at = going.copied_at, at
-        going.last_record = origin(record)[0] or going.last_record
+        going.last_record = uuid or going.last_record
         moment, ended = moment_of(at), moment_of(turn.ended_at)
         if moment is not None and (ended is None or moment >= ended):
             turn.ended_at = at

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 # What the client wraps around the text of a person: reminders, what is open in the editor, what hooks print.
@@ -31,14 +31,13 @@ _NOT_ASKED = {
 }
 
 
-def blocks(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def blocks(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The blocks of a record's message; a message that is a text is one block."""
     message = record.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):
-        yield {"type": "text", "text": content}
-    elif isinstance(content, list):
-        yield from (block for block in content if isinstance(block, dict))
+        return [{"type": "text", "text": content}]
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
 def text_of(content: object) -> str:
@@ -63,11 +62,6 @@ def origin(record: Mapping[str, Any]) -> tuple[str, str]:
     if isinstance(forked, dict) and stated(forked, "messageUuid") and stated(forked, "sessionId"):
         return stated(forked, "messageUuid"), stated(forked, "sessionId")
     return stated(record, "uuid"), stated(record, "sessionId")
-
-
-def is_copy(record: Mapping[str, Any]) -> bool:
-    """Whether a record says that it was another one first."""
-    return origin(record)[0] != stated(record, "uuid")
 
 
 def asked(text: str) -> str:

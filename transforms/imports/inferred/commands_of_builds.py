@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _BY_NAME = frozenset(
     {
@@ -66,6 +67,7 @@ _BEFORE_A_TASK = frozenset({"run", "run-script"})
 _ANSWERING_ONLY = frozenset({"--help", "-h", "--version", "-V", "-v"})
 
 
+@lru_cache(maxsize=4096)
 def is_build(words: tuple[str, ...]) -> bool:
     """Whether this program is a build, a linter or a type checker that says by its exit code how it went."""
     if not words or (words[1:] and _ANSWERING_ONLY.issuperset(words[1:])):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from slowwave.transforms.imports.inferred.programs import is_python
 
@@ -44,6 +45,7 @@ _RUNNING_NONE = frozenset(
 )
 
 
+@lru_cache(maxsize=4096)
 def runners(words: tuple[str, ...]) -> tuple[str, ...]:
     """The runners of which this program is one, or may start one; () where it runs no tests."""
     if not words or not _RUNNING_NONE.isdisjoint(words):

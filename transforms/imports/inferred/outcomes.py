@@ -16,7 +16,6 @@ from slowwave.transforms.imports.inferred import (
 )
 from slowwave.transforms.imports.inferred.commands_of_builds import is_build
 from slowwave.transforms.imports.inferred.commands_of_tests import runners
-from slowwave.transforms.imports.inferred.programs import program
 from slowwave.transforms.imports.inferred.shell_lines import shell_line
 from slowwave.transforms.imports.inferred.transcript_commit import git_command
 from slowwave.transforms.imports.inferred.transcript_interrupt import is_taken_back
@@ -66,7 +65,7 @@ def with_needed_outputs(calls: Iterable[Call]) -> list[Call]:
 
 def _is_output_needed(call: Call) -> bool:
     line = shell_line(call.command) if call.command and call.output else None
-    programs = [program(one.words) for one in line.commands] if line else []
+    programs = line.programs if line else ()
     return any(runners(words) or is_build(words) or git_command(words) for words in programs)
 
 

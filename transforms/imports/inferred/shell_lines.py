@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
+from slowwave.transforms.imports.inferred.programs import program
 from slowwave.transforms.imports.inferred.shell_tokens import Token, shell_tokens
 
 _LONGEST = 100_000  # characters of a line that is looked at
@@ -37,6 +38,11 @@ class ShellLine:
     commands: tuple[Command, ...]
     ok_if_zero: frozenset[int]
     failed_if_not: frozenset[int] | None
+
+    @cached_property
+    def programs(self) -> tuple[tuple[str, ...], ...]:
+        """The programs that the commands run in the end."""
+        return tuple(program(one.words) for one in self.commands)
 
 
 @lru_cache(maxsize=1024)

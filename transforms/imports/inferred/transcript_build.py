@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from slowwave.transforms.imports.inferred.commands_of_builds import is_build
-from slowwave.transforms.imports.inferred.programs import program
 from slowwave.transforms.imports.inferred.summaries import printed_lines
 from slowwave.transforms.imports.inferred.turn_commands import RunLine, last_run
 from slowwave.transforms.imports.inferred.verdicts import Verdict
@@ -33,7 +32,7 @@ def transcript_build(turn: Turn) -> Verdict | None:
     if run is None or run.call.end != "ended" or run.call.exit_code is None:
         return None
     last = run.places[-1]
-    words = program(run.line.commands[last].words)
+    words = run.line.programs[last]
     said = " ".join([*words[:2], "ended with", str(run.call.exit_code)])
     if run.call.exit_code == 0:
         is_told = last in run.line.ok_if_zero

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from slowwave.transforms.imports.inferred.programs import program
 from slowwave.transforms.imports.inferred.summaries import printed_lines
 from slowwave.transforms.imports.inferred.turn_commands import last_run
 from slowwave.transforms.imports.inferred.verdicts import Verdict
@@ -23,7 +22,7 @@ def transcript_commit(turn: Turn) -> Verdict | None:
     if run is None or run.call.end != "ended" or _TAKEN_BACK_NEXT.match(turn.next_prompt or ""):
         return None
     last = run.places[-1]
-    words = program(run.line.commands[last].words)
+    words = run.line.programs[last]
     if git_command(words) in _TAKING_BACK or "--dry-run" in words:
         return None
     said = [found[1] for line in printed_lines(run.call.output) if (found := _COMMITTED.match(line))]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from slowwave.transforms.imports.inferred.programs import program
 from slowwave.transforms.imports.inferred.shell_lines import Command, ShellLine, shell_line
 from slowwave.transforms.imports.turns import Call, Turn
 
@@ -36,7 +35,7 @@ def last_run(turn: Turn, is_wanted: Callable[[tuple[str, ...]], object]) -> RunL
         line = shell_line(call.command)
         if line is None:
             return None
-        places = tuple(place for place, one in enumerate(line.commands) if is_wanted(program(one.words)))
+        places = tuple(place for place, words in enumerate(line.programs) if is_wanted(words))
         if places:
             return RunLine(call, line, places)
     return None
