@@ -1,11 +1,10 @@
-"""An answer as an HTML table: escaped, with units, meanings and links, for the report and the dashboard alike."""
+"""An answer as an HTML table for the report: escaped, with units and meanings; and a value as a person reads it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
 
 import polars as pl
 from markupsafe import Markup
@@ -14,9 +13,6 @@ from slowwave.dashboards.cookbook.cookbook import Recipe
 from slowwave.dashboards.templates import rendered
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.flows.kernel.times import utc_text
-
-Row = Mapping[str, Any]
-Link = Callable[[Row], str]
 
 _MAX_CELL = 300
 _MISSING = "–"
@@ -34,21 +30,12 @@ class ShownColumn:
     is_numeric: bool
 
 
-@dataclass(frozen=True)
-class ShownCell:
-    """A cell's text, and where it leads ('' nowhere)."""
-
-    text: str
-    link: str
-
-
 def table_html(
     frame: pl.DataFrame,
     recipe: Recipe,
     *,
     caption: str,
     columns: Sequence[str] = (),
-    links: Mapping[str, Link] | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Markup:
     """Rows of an answer as a table.
@@ -58,7 +45,6 @@ def table_html(
         recipe: says what its columns mean and their units.
         caption: what the table shows, also for screen readers.
         columns: those shown, in this order; none: all.
-        links: by column, from a row to a relative address.
         labels: by column, a head in place of its name.
     """
     known = {column.name: column for column in recipe.columns}
@@ -72,22 +58,13 @@ def table_html(
         )
         for name in columns or frame.columns
     ]
-    wanted = links or {}
-    rows = [
-        [(column, ShownCell(cell_text(row[column.name]), _link(wanted, column.name, row))) for column in shown]
-        for row in frame.iter_rows(named=True)
-    ]
+    rows = [[(column, cell_text(row[column.name])) for column in shown] for row in frame.iter_rows(named=True)]
     return rendered("table.html.jinja", caption=caption, columns=shown, rows=rows)
 
 
 def _unit(unit: str, label: str) -> str:
     """The unit, where the head does not say it already."""
     return "" if unit in label.split() else unit
-
-
-def _link(links: Mapping[str, Link], name: str, row: Row) -> str:
-    """Where a cell leads; one whose value is missing leads nowhere."""
-    return links[name](row) if name in links and row[name] is not None else ""
 
 
 def cell_text(value: object) -> str:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
 from urllib.parse import urlencode
+
+# a row by column, and from one to the address that it leads to
+Row = Mapping[str, Any]
+Link = Callable[[Row], str]
 
 # what the bare address shows: it has no path of its own
 FIRST_PAGE = "overview"

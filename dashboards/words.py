@@ -29,6 +29,11 @@ def first_of(caption: str, shown: int, total: int) -> str:
     return f"{caption}; the first {shown:,} of {total:,}, the command gives all" if shown < total else caption
 
 
+def shown_of(caption: str, shown: int, total: int) -> str:
+    """A caption with how many of all rows are shown, where these are not all: `Facts at odds: 100 of 2,300`."""
+    return f"{caption}: {shown:,} of {total:,}" if shown < total else caption
+
+
 def attempts_words(attempts: int, inferred: int) -> str:
     """How many attempts, and how many of them nobody reported: `17 attempts, 3 of them inferred`."""
     return number_of(attempts, "attempt") + (f", {inferred:,} of them inferred" if inferred else "")

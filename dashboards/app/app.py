@@ -16,6 +16,7 @@ import duckdb
 import polars as pl
 import streamlit as st
 
+from slowwave.dashboards.app.grid import LEADS_TO
 from slowwave.dashboards.app.pages.interactions import interactions_page
 from slowwave.dashboards.app.pages.lineage import lineage_page
 from slowwave.dashboards.app.pages.memories import memories_page
@@ -48,16 +49,18 @@ WARN_HOURS, ERROR_HOURS = 26.0, 50.0
 PAGES: dict[str, tuple[str, Callable[[Published], None]]] = {
     FIRST_PAGE: ("Overview", overview_page),
     "memories": ("Memories", memories_page),
-    "memory": ("One memory", memory_page),
     "interactions": ("Interactions", interactions_page),
     "strategies": ("Strategies", strategies_page),
-    "observations": ("Observations", observations_page),
-    "review": ("Review queue", review_page),
-    "runs": ("Runs and data quality", runs_page),
-    "lineage": ("Lineage", lineage_page),
+    "review": ("Review", review_page),
+    "runs": ("Runs", runs_page),
     "sql": ("SQL", sql_page),
+    "observations": ("Observations", observations_page),
+    "lineage": ("Lineage", lineage_page),
+    "memory": ("One memory", memory_page),
 }
-_STYLES = ("table.css", "first_screen.css", "app.css")
+# pages that stand under a heading of their own in the menu, and those that other pages lead to
+_MORE, _NOT_IN_MENU = ("observations", "lineage"), ("memory",)
+_STYLES = ("first_screen.css", "app.css")
 
 
 @st.cache_resource(max_entries=2, show_spinner=False, on_release=Published.close)
@@ -158,8 +161,10 @@ def _drawn(draw: Callable[[Published], None], published: Published) -> None:
 
 def app() -> None:
     """Draw the page that the address names."""
-    st.set_page_config(page_title="Slowwave", layout="wide")
     templates = resources.files("slowwave.dashboards").joinpath("templates")
+    mark = templates.joinpath("mark.svg").read_text(encoding="utf-8")
+    st.set_page_config(page_title="Slowwave", page_icon=mark, layout="wide")
+    st.logo(templates.joinpath("logo.svg").read_text(encoding="utf-8"), icon_image=mark, size="large")
     st.html(f"<style>{''.join(templates.joinpath(name).read_text(encoding='utf-8') for name in _STYLES)}</style>")
     settings = settings_from_environment()
     serving, problem = current = _current(settings)
@@ -169,14 +174,20 @@ def app() -> None:
             published = _published(str(serving))
         except (duckdb.Error, OSError) as error:
             problem = error_lines(error) if isinstance(error, duckdb.Error) else str(error)
-    pages = []
+    pages = {}
     for path, (title, draw) in PAGES.items():
         if published is not None:
             shown = partial(_drawn, draw, published)
         else:
             shown = partial(_unreadable, problem) if problem else partial(_nothing_published, settings)
-        pages.append(st.Page(shown, title=title, url_path=path, default=path == FIRST_PAGE))
-    page = st.navigation(pages)
+        visibility = "hidden" if path in _NOT_IN_MENU else "visible"
+        pages[path] = st.Page(shown, title=title, url_path=path, default=path == FIRST_PAGE, visibility=visibility)
+    more = [pages[path] for path in (*_MORE, *_NOT_IN_MENU)]
+    page = st.navigation({"": [page for page in pages.values() if page not in more], "More": more}, expanded=True)
+    address = st.session_state.pop(LEADS_TO, "")
+    if address:  # `st.switch_page` would put an address between the two that nobody chose
+        st.html(rendered("go_to.html.jinja", address=address), unsafe_allow_javascript=True)
+        st.stop()
     with st.sidebar:
         _freshness(settings, current, published)
     page.run()

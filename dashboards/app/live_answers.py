@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeGuard
 
+import polars as pl
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from slowwave.dashboards.app.grid import GridColumn, column_label, draw_grid
 from slowwave.dashboards.app.sql_answers import SqlAnswer, SqlQuestion, first_rows
 from slowwave.dashboards.app.widgets import notice
 from slowwave.dashboards.cookbook.cookbook import Recipe
-from slowwave.dashboards.html_table import ShownCell, ShownColumn
-from slowwave.dashboards.templates import rendered
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import terminal_safe
 
@@ -73,30 +74,31 @@ def answer_table(
     caption: str,
     columns: Sequence[str] = (),
     links: Mapping[str, Callable[[str], str]],
-) -> str:
-    """Rows of an answer as a table, cells as exact as they came; `links`: by column, from a text to an address."""
+) -> None:
+    """Draw rows of an answer as a grid, cells as exact as they came; `links`: by column, from a text to an address."""
     known = {column.name: column for column in recipe.columns} if recipe is not None else {}
-    shown = [
-        (
-            at,
-            ShownColumn(
-                name=name,
-                label=terminal_safe(name),
-                unit=known[name].unit if name in known else "",
-                meaning=known[name].meaning if name in known else answer.types[at],
-                is_numeric=answer.is_number(at),
-            ),
+    shown: list[GridColumn] = []
+    addresses: dict[str, list[str]] = {}
+    for at, name in enumerate(answer.names):
+        if columns and name not in columns:
+            continue
+        texts = [row[at] for row in answer.cells]
+        unique = f"{at} {name}"
+        shown.append(
+            GridColumn(
+                unique,
+                column_label(name) if recipe is not None else terminal_safe(name),
+                known[name].meaning if name in known else answer.types[at],
+                pl.Series(unique, texts, dtype=pl.String),
+                is_number=answer.is_number(at),
+            )
         )
-        for at, name in enumerate(answer.names)
-        if not columns or name in columns
-    ]
-    rows = [[(column, _cell(row[at], links.get(column.name))) for at, column in shown] for row in answer.cells]
-    return rendered("table.html.jinja", caption=caption, columns=[column for _, column in shown], rows=rows)
+        link = links.get(name)
+        if link is not None:
+            addresses[unique] = [link(text) if _is_whole(text) else "" for text in texts]
+    draw_grid(shown, caption=caption, addresses=addresses, missing="NULL", is_fitted=recipe is not None)
 
 
-def _cell(text: str | None, link: Callable[[str], str] | None) -> ShownCell:
-    """A cell; one that leads somewhere does so where it is shown as it is."""
-    if text is None:
-        return ShownCell("NULL", "")
-    is_whole = 0 < len(text) < _LONGEST_LINKED and "\\" not in text
-    return ShownCell(text, link(text) if link is not None and is_whole else "")
+def _is_whole(text: str | None) -> TypeGuard[str]:
+    """Whether a text is shown as it is, so that it can be asked for."""
+    return text is not None and 0 < len(text) < _LONGEST_LINKED and "\\" not in text

@@ -12,16 +12,18 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 import polars as pl
 import streamlit as st
 
+from slowwave.dashboards.app.grid import draw_grid, recipe_columns
 from slowwave.dashboards.charts.parts import is_blank
 from slowwave.dashboards.charts.theme import chart_words, untitled
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.html_table import Link, table_html
+from slowwave.dashboards.links import Link, view
 from slowwave.dashboards.templates import rendered
 from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.kernel.terminal import shortened, spreadsheet_safe, terminal_safe
@@ -30,6 +32,7 @@ ANY = "%"
 PAGE_ROWS = 50
 _LABEL_CHARACTERS = 60
 _TEXT_CHARACTERS = 20_000
+_LONGEST_LINK = 4_000
 _PROJECTS_LISTED = 500
 _NO_PROJECT = "(no project)"
 
@@ -70,11 +73,13 @@ def command(*words: str, purpose: str, **options: str | bool | Sequence[str]) ->
 
 
 def asked(name: str, **params: str) -> None:
-    """Which recipe of the cookbook a table or chart comes from, as the command that asks it again."""
+    """Which recipe of the cookbook a table or chart comes from, as a link that asks it again on the page of SQL."""
     recipe = cookbook()[name]
-    given = [f"{param}={value}" for param, value in params.items() if recipe.params.get(param) != value]
-    line = command_line("sql", name, param=given) or f"slowwave sql {name} …"
-    st.html(rendered("asked.html.jinja", question=recipe.question, line=line))
+    link = view("sql", recipe=name)
+    given = urlencode({f"with_{param}": value for param, value in params.items() if recipe.params.get(param) != value})
+    if given and len(given) < _LONGEST_LINK:
+        link = f"{link}&{given}"
+    st.html(rendered("asked.html.jinja", question=recipe.question, name=name, link=link))
 
 
 def table(
@@ -86,8 +91,19 @@ def table(
     links: Mapping[str, Link] | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> None:
-    """Rows of a recipe's answer as a table (see `table_html`)."""
-    st.html(table_html(frame, cookbook()[name], caption=caption, columns=columns, links=links, labels=labels))
+    """Draw rows of a recipe's answer as a grid.
+
+    Args:
+        frame: rows to show.
+        name: the recipe that they are of: it says what its columns mean and their units.
+        caption: what the table shows; another one for each table of a page.
+        columns: those shown, what matters most first; none: all. The first one stays in sight.
+        links: by column, from a row to a relative address; the first one is the row's.
+        labels: by column, a head in place of its name.
+    """
+    rows = frame.to_dicts() if links else []
+    addresses = {of: [link(row) if row[of] is not None else "" for row in rows] for of, link in (links or {}).items()}
+    draw_grid(recipe_columns(frame, cookbook()[name], columns, labels or {}), caption=caption, addresses=addresses)
 
 
 def limit_of(name: str, total: int) -> dict[str, str]:

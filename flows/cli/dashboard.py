@@ -54,6 +54,7 @@ _OPTIONS: dict[str, Any] = {
     "browser.serverAddress": _ADDRESS,
     "browser.gatherUsageStats": False,
     "client.toolbarMode": "viewer",
+    "client.disableDataExport": True,  # its CSV holds formulas; the pages' own downloads do not
     "client.showErrorDetails": "none",
     "client.showErrorLinks": False,
     "client.allowedOrigins": [],

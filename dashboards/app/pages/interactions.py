@@ -37,7 +37,7 @@ _NARROWED = ("agent", "client", "session", "user", "since", "until")
 def interactions_page(published: Published) -> None:
     """Draw the page."""
     st.title("Interactions", anchor=False)
-    said("What has landed and counts, newest first, with what has come since the publish. Times are UTC and exact.")
+    said("Interactions landed until now, newest first; times are UTC.")
     chosen = _chosen(published)
     if chosen is None:
         return
@@ -48,7 +48,7 @@ def interactions_page(published: Published) -> None:
     if answer is None:
         return
     if not answer.cells:
-        said("No interaction fits. Take back a filter, or write it as it stands in the log.")
+        said("No interaction fits: remove a filter, or write it as in the log.")
         asked(_RECIPE, **chosen)
         return
     count = int(answer.cells[0][answer.names.index(_OF_ALL_PAGES)] or 0)
@@ -59,7 +59,7 @@ def interactions_page(published: Published) -> None:
         "session_id": lambda session: view("interactions", session=session),
     }
     columns = [name for name in answer.names if name != _OF_ALL_PAGES]
-    st.html(answer_table(answer, cookbook()[_RECIPE], caption=shown, columns=columns, links=links))
+    answer_table(answer, cookbook()[_RECIPE], caption=shown, columns=columns, links=links)
     asked(_RECIPE, **chosen, limit=str(PAGE_ROWS), offset=str(first))
 
 

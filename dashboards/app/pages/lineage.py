@@ -19,7 +19,7 @@ _MOST = 1_000
 
 def lineage_page(published: Published) -> None:
     """Draw the page."""
-    st.title("What is made from what", anchor=False)
+    st.title("Lineage", anchor=False)
     name = choice("Table", "table", _TABLES, unchosen="Every table")
     is_narrowed = published.narrowed != EVERYTHING
     steps = lineage(name or None, settings_from_environment().params(), LastRun() if is_narrowed else _last(published))
@@ -27,18 +27,16 @@ def lineage_page(published: Published) -> None:
         last = steps[-1]
         section(name, f"{last.about} {_made(last)}")
     else:
-        said(
-            "Every table that is published or kept, with the tables it is made from. Choose one to see each step to it."
-        )
+        said("Every table with the tables it is made from: choose one to see its steps.")
     # in a frame: the sanitiser of `st.html` takes every SVG out
     page, height = figure_page(steps)
     st.iframe(page, height=height, alt="What is made from what, drawn")
-    command("lineage", *([name] if name else []), purpose="The same as text, with columns and methods")
+    command("lineage", *([name] if name else []), purpose="As text, with columns and methods")
     if is_narrowed:
         return
-    section("What it cost", "The steps of the last publish, those that took most first.")
+    section("What it cost")
     with published.answers() as answers:
-        table(answers.rows("run_steps", _MOST), "run_steps", caption="Steps of the last publish")
+        table(answers.rows("run_steps", _MOST), "run_steps", caption="Steps of the last publish, most expensive first")
     asked("run_steps")
 
 

@@ -29,7 +29,7 @@ from slowwave.dashboards.cookbook.answers import with_interval
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import memory_link
-from slowwave.dashboards.words import NEVER_LANDED, STATES, URGENT_FIRST, first_of, number_of
+from slowwave.dashboards.words import NEVER_LANDED, STATES, URGENT_FIRST, number_of, shown_of
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.transforms.core.vocabularies import TRENDS
 
@@ -45,19 +45,19 @@ _SORTS = {
 }
 _COLUMNS = (
     "memory_id",
-    "verdict",
     "content",
-    "confidence",
+    "verdict",
     "trend",
-    "status",
-    "project",
-    "memory_type",
-    "strength",
-    "need_30d",
-    "eligible_count",
-    "injected_count",
+    "confidence",
     "reference_count",
+    "project",
+    "status",
     "last_referenced_at",
+    "injected_count",
+    "eligible_count",
+    "need_30d",
+    "strength",
+    "memory_type",
 )
 _MOST_TYPES = 200
 _MANY = 100_000
@@ -86,7 +86,7 @@ def memories_page(published: Published) -> None:
     else:
         count = published.answer("memory_explorer_count", **chosen)["memories_count"].item()
     if not count:
-        said("No memory fits. Take back a filter, or search for fewer words.")
+        said("No memory fits: remove a filter, or search for fewer words.")
         asked("memory_explorer_count", **chosen)
         return
     page = page_number(count)
@@ -100,7 +100,6 @@ def memories_page(published: Published) -> None:
         "memory_explorer",
         caption=shown,
         columns=_COLUMNS,
-        labels={"confidence": "confidence (90 % interval)"},
         links={"memory_id": lambda row: memory_link(row["memory_id"])},
     )
     st.download_button(
@@ -136,7 +135,7 @@ LISTS = {
         "that help or harm",
         "helping_and_hurting_memories",
         ("content", "lift", "lift_basis", "is_harmful", "project", "memory_id"),
-        "Effect on success with its 90 % interval; only `randomised` and `cutoff` tell an effect from an association.",
+        "Only the bases randomised and cutoff tell an effect from an association.",
     ),
     "cost": _List(
         "that fill the prompts",
@@ -152,13 +151,13 @@ LISTS = {
             "memory_type",
             "memory_id",
         ),
-        "A token is estimated as four characters. A use in other words is often missed.",
+        "A token is estimated as four characters; a use in other words is often missed.",
     ),
     "ignored": _List(
         "that are ignored",
         "ignored_instructions",
         ("content", "injected_count", "memory_type", "project", "memory_id"),
-        "Instructions injected ten times or more and never seen in an answer. Read some answers before you change one.",
+        "Injected ten times or more, never seen in an answer: read some answers before a change.",
     ),
 }
 """Short lists of memories, by what the address calls them."""
@@ -173,15 +172,15 @@ def _short_list(published: Published, listed: str, project: str) -> None:
     of = {"project": project}
     with published.answers() as answers:
         rows, total = answers.rows(chosen.recipe, PAGE_ROWS, **of), answers.count(chosen.recipe, **of)
-    said(chosen.says.replace("`", ""))
+    said(chosen.says)
     if rows.height:
         shown = with_interval(rows, "lift") if listed == "effect" else rows
         table(
             shown,
             chosen.recipe,
-            caption=first_of(f"Memories {chosen.title}", rows.height, total),
+            caption=shown_of(f"Memories {chosen.title}", rows.height, total),
             columns=chosen.columns,
-            labels={"lift": "effect (90 % interval)"} if listed == "effect" else {},
+            labels={"lift": "Effect", "lift_basis": "Basis"},
             links={"memory_id": lambda row: memory_link(row["memory_id"])},
         )
     else:

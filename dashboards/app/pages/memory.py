@@ -29,10 +29,9 @@ from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import ALL
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.html_table import Row
-from slowwave.dashboards.links import memory_link, project_view, view
+from slowwave.dashboards.links import Row, memory_link, project_view, view
 from slowwave.dashboards.templates import rendered
-from slowwave.dashboards.words import interval, named, number_of, part, sentence
+from slowwave.dashboards.words import interval, named, number_of, part, sentence, shown_of
 from slowwave.flows.ask.why.text import MEANINGS, identity_words, lift_words, planned_words, stated_use, use_words
 from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
@@ -65,7 +64,7 @@ def memory_page(published: Published) -> None:
     st.title("One memory", anchor=False)
     memory_id = typed("Memory id", "memory_id", placeholder="such as mem-0163", most=_LONGEST_ID)
     if not memory_id:
-        said("Give an id above, or choose a memory from the list of all.")
+        said("Give an id above, or choose one of all memories.")
         st.html(
             rendered("links.html.jinja", links=[("All memories", view("memories"))], label="Where memories are listed")
         )
@@ -98,9 +97,9 @@ def _unknown(published: Published, memory_id: str) -> None:
     notice("warning", f"no memory {shortened(terminal_safe(memory_id), 200)} is known{as_of}")
     near = published.answer("near_memories", memory_id=memory_id[:_SHOWN_CHARACTERS])
     if near.is_empty():
-        said("No id is like it. `slowwave why` also knows interactions, strategies, errors and outcomes.")
+        said("No id is like it: `slowwave why` also explains interactions, strategies, errors and outcomes.")
         return
-    table(near, "near_memories", caption="Memories with an id like it", links={"memory_id": _memory_row})
+    table(near, "near_memories", caption="Memories with a similar id", links={"memory_id": _memory_row})
     asked("near_memories", memory_id=memory_id)
 
 
@@ -213,8 +212,8 @@ def _counts(published: Published, memory: Memory) -> None:
     )
     if chosen == "eligible":
         said(
-            f"It was eligible for {number_of(memory['eligible_count'], 'interaction')}. They are kept as counts per "
-            "day, and listed from the lake:"
+            f"It was eligible for {number_of(memory['eligible_count'], 'interaction')}, counted per day; this command "
+            "lists them:"
         )
         command("why", memory_id, format="json", purpose="Every interaction of every count")
         return
@@ -257,12 +256,11 @@ def _outcomes(published: Published, memory: Memory) -> None:
     else:
         beside = "" if expected is None else f"; {expected:.1f} expected"
         said(
-            f"Referenced in {number_of(succeeded, 'successful attempt')}, and in {number_of(failed, 'failed one')}"
-            f"{beside}."
+            f"Referenced in {number_of(succeeded, 'successful attempt')} and {number_of(failed, 'failed one')}{beside}."
         )
     ends = published.answer("memory_ends", memory_id=memory["memory_id"])
     if ends.height:
-        table(ends, "memory_ends", caption="How that is known; what is not counted was inferred, and is apart")
+        table(ends, "memory_ends", caption="Outcomes by basis; inferred ones are not counted")
     asked("memory_ends", memory_id=memory["memory_id"])
     if memory["confidence"] is not None:
         limits = interval(memory["confidence_low"], memory["confidence_high"])
@@ -277,11 +275,8 @@ def _days(published: Published, memory_id: str) -> None:
     section("Day by day", "" if rows.height else "Nothing about it changed on any day yet.")
     if rows.height:
         newest = rows.tail(_SHOWN_DAYS).reverse()
-        said(
-            f"The newest {newest.height:,} of {number_of(rows.height, 'day')} on which something changed. What stands "
-            "here is what use alone led to: text, holds, need and outcomes are left out."
-        )
-        table(newest, "memory_over_time", caption="What was thought of it, newest first")
+        caption = shown_of("Days on which its use changed, newest first", newest.height, rows.height)
+        table(newest, "memory_over_time", caption=caption)
     asked("memory_over_time", memory_id=memory_id)
 
 
@@ -292,7 +287,7 @@ def _observations(published: Published, memory_id: str) -> None:
         table(
             facts,
             "memory_observations",
-            caption="Observations that it states, stated, or is at odds with",
+            caption="Observations that it states, stated, or contradicts",
             links={"observation_id": lambda row: view("observations", observation=row["observation_id"])},
         )
     asked("memory_observations", memory_id=memory_id)
@@ -301,7 +296,7 @@ def _observations(published: Published, memory_id: str) -> None:
         table(
             decisions,
             "memory_curation",
-            caption="What curation would do with it; nothing is changed by it",
+            caption="What curation proposes",
             links={"target_memory_id": lambda row: memory_link(row["target_memory_id"] or "")},
         )
         asked("memory_curation", memory_id=memory_id)
@@ -309,25 +304,25 @@ def _observations(published: Published, memory_id: str) -> None:
 
 def _to_do(published: Published, memory: Memory, *, is_planned: bool) -> None:
     memory_id = memory["memory_id"]
-    section("What you can do", "This page changes nothing; these commands do, or say more.")
-    command("why", memory_id, purpose="All of this in the terminal, with the landed changes of the memory")
+    section("What you can do", "This page changes nothing: these commands do.")
+    command("why", memory_id, purpose="All of this in the terminal")
     waiting = published.answer("memory_review", memory_id=memory_id)
     if waiting.height:
         table(
             waiting,
             "memory_review",
-            caption="What waits for a person's word about it",
+            caption="Items in review",
             links={"item_id": lambda row: view("review", item=row["item_id"])},
         )
         asked("memory_review", memory_id=memory_id)
     for row in waiting.iter_rows(named=True):
-        command("review", "show", row["item_id"], purpose=f"Settle what waits for a person ({row['kind']})")
+        command("review", "show", row["item_id"], purpose=f"Decide what needs review ({row['kind']})")
     if (memory["status"] == "active" or is_planned) and not memory["is_held"]:
         command("forget", "hold", memory_id, reason="why it stays", purpose="Keep it from being forgotten")
     if memory["is_held"]:
         command("forget", "release", memory_id, reason="why it may go", purpose="Let it be forgotten again")
     if memory["status"] is not None:  # else it was never landed
-        purpose = "Change what it says, archive, invalidate or pin it: each shows what will be, and asks"
+        purpose = "Change, archive, invalidate or pin it"
         command("memory", "edit", memory_id, content="what it shall say", purpose=purpose)
     if memory["project"] is not None:
         project = memory["project"]

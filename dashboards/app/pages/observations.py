@@ -23,9 +23,8 @@ from slowwave.dashboards.app.widgets import (
 )
 from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.html_table import Row
-from slowwave.dashboards.links import memory_link, project_view
-from slowwave.dashboards.words import first_of, listed, number_of, sum_of
+from slowwave.dashboards.links import Row, memory_link, project_view
+from slowwave.dashboards.words import listed, number_of, shown_of, sum_of
 from slowwave.transforms.core.vocabularies import FRESHNESS
 
 _ROWS = 20
@@ -36,7 +35,7 @@ _ACTIONS = ("add", "update", "merge", "skip", "delete")
 def observations_page(published: Published) -> None:
     """Draw the page."""
     st.title("Observations", anchor=False)
-    said("An observation is one fact that memories state, in whatever words, with the distinct sources it stands on.")
+    said("An observation is one fact that memories state, with its distinct sources.")
     columns = st.columns(3)
     with columns[0]:
         project = project_choice(memory_projects(published))
@@ -67,7 +66,7 @@ def _one(answers: Answers) -> None:
         return
     total = answers.count("observation_memories", observation_id=observation_id)
     section("One observation", f"{number_of(total, 'memory', 'memories')} behind it or at odds with it.")
-    caption = "Memories that state it, earlier states of it, and what is at odds with it"
+    caption = "Memories that state it, stated it, or contradict it"
     table(rows, "observation_memories", caption=caption, links={"memory_id": _memory_row})
     asked("observation_memories", observation_id=observation_id)
     command("why", observation_id, purpose="Its sources and states")
@@ -77,17 +76,16 @@ def _facts(answers: Answers, project: str | None, text: str, freshness: str) -> 
     of = {"project": pattern(project), "search": text, "freshness": pattern(freshness or None)}
     sources = answers.counts("observations", "proof_count", **of, limit=ALL)
     is_narrowed = bool(text or freshness)
-    section("The facts behind the memories", _facts_words(sources, is_narrowed=is_narrowed))
+    section("Facts", _facts_words(sources, is_narrowed=is_narrowed))
     total = sum_of(sources)
     first = (page_number(total, _ROWS) - 1) * _ROWS
     asking = {**of, "limit": f"{_ROWS}", "offset": f"{first}"}
     if total:
         rows = answers.rows("observations", _ROWS, **asking)
-        place = f"{first + 1:,} to {first + rows.height:,} of {total:,}"
         table(
             rows,
             "observations",
-            caption=f"Facts, those with most distinct sources first; {place}",
+            caption=f"Facts, most sources first: {first + 1:,} to {first + rows.height:,} of {total:,}",
             columns=[
                 *("text", "confidence", "proof_count", "memories_count", "freshness", "trend", "project", "scope"),
                 "observation_id",
@@ -111,14 +109,14 @@ def _facts_words(sources: pl.DataFrame, *, is_narrowed: bool) -> str:
 def _at_odds(answers: Answers, project: str | None) -> None:
     of = {"project": pattern(project)}
     total = answers.count("contradicting_observations", **of, limit=ALL)
-    says = f"{number_of(total, 'pair')} of facts of which only one can hold: which one, a person decides."
-    section("Which facts are at odds", says if total else "No two facts are known to be at odds.")
+    says = f"{number_of(total, 'pair')} of facts of which only one can be true: a person decides."
+    section("Contradictions", says if total else "No two facts contradict each other.")
     if total:
         rows = answers.rows("contradicting_observations", _SHOWN, **of)
         table(
             rows,
             "contradicting_observations",
-            caption=first_of("Facts at odds, those with most sources first", rows.height, total),
+            caption=shown_of("Contradicting facts, most sources first", rows.height, total),
             columns=["text", "proof_count", "contradicting_text", "contradicting_proof_count", "project"],
             links={
                 "text": lambda row: project_view("observations", project, observation=row["observation_id"]),
@@ -136,7 +134,7 @@ def _states(answers: Answers, project: str | None) -> None:
     states = answers.counts("state_changes", "observation_id", **of, limit=ALL)
     total = states.height
     section(
-        "What was so before",
+        "Earlier states",
         f"{number_of(total, 'fact has', 'facts have')} changed." if total else "No fact is known to have changed.",
     )
     if total:
@@ -144,14 +142,14 @@ def _states(answers: Answers, project: str | None) -> None:
         table(
             rows,
             "state_changes",
-            caption=first_of("States of facts that changed, the oldest first", rows.height, sum_of(states)),
+            caption=shown_of("States of changed facts, oldest first", rows.height, sum_of(states)),
             columns=[
-                *("observation_id", "subject", "attribute", "value", "from_at", "until_at", "text", "step"),
-                *("memory_id", "project"),
+                *("text", "attribute", "value", "from_at", "until_at", "memory_id", "subject", "step"),
+                *("project", "observation_id"),
             ],
             links={
+                "text": lambda row: project_view("observations", project, observation=row["observation_id"]),
                 "memory_id": _memory_row,
-                "observation_id": lambda row: project_view("observations", project, observation=row["observation_id"]),
             },
         )
     asked("state_changes", **of, **limit_of("state_changes", sum_of(states)))
@@ -162,8 +160,8 @@ def _curation(answers: Answers, project: str | None) -> None:
     counts = dict(answers.counts("curation", "action", **of, limit=ALL).iter_rows())
     found = [f"{counts[action]:,} {action}" for action in _ACTIONS if action in counts]
     section(
-        "What curation would do with each memory",
-        f"{listed(found)}. Nothing is changed by it: `slowwave review` does that, where a person says so."
+        "Curation",
+        f"{listed(found)}: proposals, which change nothing until a person decides with `slowwave review`."
         if found
         else "No memory was curated yet.",
     )
@@ -175,11 +173,9 @@ def _curation(answers: Answers, project: str | None) -> None:
         table(
             rows,
             "curation",
-            caption=first_of(
-                "What curation would do, what is not just an addition first, the newest first", rows.height, total
-            ),
+            caption=shown_of("Proposals, additions last, newest first", rows.height, total),
             columns=[
-                *("action", "kind", "content", "target_content", "reason", "similarity", "memory_id"),
+                *("action", "memory_id", "content", "target_content", "reason", "kind", "similarity"),
                 *("target_memory_id", "project", "changed_at", "method"),
             ],
             links={

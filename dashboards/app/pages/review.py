@@ -26,10 +26,9 @@ from slowwave.dashboards.app.widgets import (
 from slowwave.dashboards.cookbook.answers import Answers
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.html_table import Row
-from slowwave.dashboards.links import memory_link, project_view
+from slowwave.dashboards.links import Row, memory_link, project_view
 from slowwave.dashboards.report import night_story as story
-from slowwave.dashboards.words import first_of, named, number_of, sentence
+from slowwave.dashboards.words import named, number_of, sentence, shown_of
 
 _MOST = 100_000
 _ROWS = 20
@@ -53,8 +52,8 @@ _OF_ONE_MEMORY = (("promote", "To keep it"), ("reject", "To make it invalid"))
 
 def review_page(published: Published) -> None:
     """Draw the page."""
-    st.title("Review queue and forgetting plan", anchor=False)
-    said("This page changes nothing: it gives the commands that do, to copy and run in a terminal.")
+    st.title("Review", anchor=False)
+    said("This page changes nothing: copy its commands and run them in a terminal.")
     columns = st.columns(2)
     with columns[0]:
         project = project_choice(memory_projects(published))
@@ -91,14 +90,14 @@ def _one(answers: Answers) -> None:
     said(_evidence_words(item))
     memories = answers.rows("review_memories", _SHOWN, item_id=item_id)
     if memories.height:
-        table(memories, "review_memories", caption="What it is about", links={"memory_id": _memory_row})
+        table(memories, "review_memories", caption="Its memories", links={"memory_id": _memory_row})
         asked("review_memories", item_id=item_id)
     interactions = answers.rows("review_interactions", _ROWS, item_id=item_id)
     if interactions.height:
-        caption = f"The newest {interactions.height:,} of the interactions behind it"
+        caption = f"Its newest {interactions.height:,} interactions"
         table(interactions, "review_interactions", caption=caption)
         asked("review_interactions", item_id=item_id)
-    st.subheader("What can be said of it", anchor=False)
+    st.subheader("Decide", anchor=False)
     command("review", "show", item_id, purpose="To see it whole, with prompts")
     for action, purpose in _WORDS.get(item["kind"], _OF_ONE_MEMORY):
         if item["kind"] == "contradiction" and action == "reject":
@@ -111,7 +110,7 @@ def _one(answers: Answers) -> None:
             purpose = "To put it in use for all users of its project"
             command("review", "promote", item_id, scope="project", purpose=purpose)
         command("review", "merge", item_id, into="MEMORY_ID", purpose="To merge it into a memory that says it already")
-    said("Add `--dry-run` to see what a command would change, `--reason` to say why.")
+    said("`--dry-run` shows what a command would change; `--reason` records why.")
 
 
 def _evidence_words(item: Mapping[str, Any]) -> str:
@@ -127,7 +126,7 @@ def _evidence_words(item: Mapping[str, Any]) -> str:
 def _queue(answers: Answers, project: str | None, kind: str) -> None:
     of = {"project": pattern(project)}
     projects = answers.rows("review_by_project", _MOST)
-    section("What waits for a person's word", " ".join(story.reviews(answers.counts("review_queue", "kind", **of), 0)))
+    section("Queue", story.reviews(answers.counts("review_queue", "kind", **of), 0)[0])
     of |= {"kind": pattern(kind or None)}
     rows = answers.rows("review_queue", _MOST, **of)
     if kind:
@@ -135,11 +134,10 @@ def _queue(answers: Answers, project: str | None, kind: str) -> None:
     if rows.height:
         first = (page_number(rows.height, _ROWS) - 1) * _ROWS
         shown = rows.slice(first, _ROWS)
-        place = f"{first + 1:,} to {first + shown.height:,} of {rows.height:,}, the command gives all"
         table(
             shown,
             "review_queue",
-            caption=f"By sessions; candidates among themselves by what speaks for them, guessed merges last; {place}",
+            caption=f"Items, most important first: {first + 1:,} to {first + shown.height:,} of {rows.height:,}",
             columns=[*_QUEUE_COLUMNS, *(["user_id"] if shown["user_id"].count() else [])],
             links={"text": lambda row: project_view("review", project, kind=kind, item=row["item_id"])},
         )
@@ -149,7 +147,7 @@ def _queue(answers: Answers, project: str | None, kind: str) -> None:
         table(
             shown,
             "review_by_project",
-            caption=first_of("How much waits in each project", shown.height, projects.height),
+            caption=shown_of("Items per project", shown.height, projects.height),
             links={"project": lambda row: project_view("review", row["project"])},
         )
         asked("review_by_project")
@@ -160,11 +158,11 @@ def _compared(answers: Answers, project: str | None) -> None:
     of = {"project": pattern(project)}
     rows = answers.rows("model_and_rules", _SHOWN, **of).filter(pl.col("is_same").is_not_null())
     if rows.height:
-        section("Do the language model and the rules say the same?", " ".join(story.both_asked(rows)))
+        section("Language model and rules", " ".join(story.both_asked(rows)))
         table(
             rows,
             "model_and_rules",
-            caption="What both say of the same changes of memories, first where they differ",
+            caption="Changes that both judged, differences first",
             links={"memory_id": _memory_row},
         )
         asked("model_and_rules", **of)
@@ -174,7 +172,7 @@ def _plan(answers: Answers, project: str | None) -> None:
     of = {"project": pattern(project)}
     quotas = answers.rows("forgetting_quotas", _MOST)
     rules = answers.counts("forgetting_plan", "rule", "is_shadow", **of)
-    section("What may be archived", " ".join(story.forgettable(rules, quotas)))
+    section("Forgetting plan", story.forgettable(rules, quotas)[0])
     total = answers.count("forgetting_plan", **of)
     only = {"project": project} if project else {}  # an empty word is taken for none
     rows = answers.rows("forgetting_plan", _SHOWN, **of)
@@ -182,19 +180,19 @@ def _plan(answers: Answers, project: str | None) -> None:
         table(
             rows,
             "forgetting_plan",
-            caption=first_of("Memories that may be archived, what should go first comes first", rows.height, total),
+            caption=shown_of("Memories to archive, most urgent first", rows.height, total),
             columns=["memory_id", "rule", "content", "reason", "need_30d", "strength", "is_shadow", "project"],
             links={"memory_id": _memory_row},
         )
         command("forget", "plan", purpose="To see the plan in a terminal", **only)
-        command("forget", "apply", dry_run=True, purpose="To see what archiving would do; nothing is archived", **only)
+        command("forget", "apply", dry_run=True, purpose="To see what archiving would do", **only)
         held = choice("A memory to keep", "hold", rows["memory_id"].to_list(), unchosen="Choose one to hold")
         if held:
             command("forget", "hold", held, reason="why it is kept", purpose="To keep it from ever being archived")
     asked("forgetting_plan", **of)
     if quotas.height:
         shown = quotas.head(_SHOWN)
-        caption = first_of("How full each quota is, and whether the plan meets it", shown.height, quotas.height)
+        caption = shown_of("Quotas, and whether the plan meets them", shown.height, quotas.height)
         table(shown, "forgetting_quotas", caption=caption)
         asked("forgetting_quotas")
 
@@ -202,25 +200,23 @@ def _plan(answers: Answers, project: str | None) -> None:
 def _past(answers: Answers) -> None:
     regret = answers.rows("regret", _SHOWN)
     section(
-        "Was anything archived that was wanted later?",
-        "Of those archived, how many were wanted within a month, beside what was predicted."
-        if regret.height
-        else "Nothing can be said yet: that needs a month after memories were archived.",
+        "Archived, but needed later",
+        "" if regret.height else "Not known yet: that needs a month after memories were archived.",
     )
     if regret.height:
-        table(regret, "regret", caption="Archived memories that were wanted within a month")
+        table(regret, "regret", caption="Archived memories needed within a month, and as predicted")
     asked("regret")
     reviewed = answers.rows("reviewed", _SHOWN)
     forgotten = answers.rows("forgotten", _SHOWN)
-    section("What was decided", "" if reviewed.height or forgotten.height else "Nothing was decided yet.")
+    section("Decisions", "" if reviewed.height or forgotten.height else "Nothing was decided yet.")
     if reviewed.height:
-        table(reviewed, "reviewed", caption="Decided in review, the newest first")
+        table(reviewed, "reviewed", caption="Decisions in review, newest first")
         asked("reviewed")
     if forgotten.height:
         table(
             forgotten,
             "forgotten",
-            caption="Archived, restored, held and released, the newest first",
+            caption="Memories archived, restored, held or released, newest first",
             links={"target": lambda row: memory_link(row["target"]) if row["target_kind"] == "memory" else ""},
         )
         asked("forgotten")

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Literal
 
+import polars as pl
 import streamlit as st
 
+from slowwave.dashboards.app.grid import GridColumn, draw_grid
 from slowwave.dashboards.app.live_answers import answer_table, answered
 from slowwave.dashboards.app.sql_answers import MOST_BYTES, SqlAnswer, SqlQuestion, whole_result
 from slowwave.dashboards.app.sql_child import SECONDS
@@ -17,9 +19,7 @@ from slowwave.dashboards.charts import charts
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.cookbook import Recipe, cookbook
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.html_table import ShownCell, ShownColumn
 from slowwave.dashboards.links import memory_link
-from slowwave.dashboards.templates import rendered
 from slowwave.dashboards.words import number_of
 from slowwave.transforms.core.schema import table_comment
 from slowwave.transforms.graph import SERVING
@@ -150,16 +150,14 @@ def _columns_of(recipe: Recipe | None) -> None:
     if recipe is None:
         return
     with st.expander("What the columns mean"):
-        head = [ShownColumn(name, name, "", "", is_numeric=False) for name in ("column", "unit", "meaning")]
-        rows = [
-            [
-                (head[0], ShownCell(each.name, "")),
-                (head[1], ShownCell(each.unit, "")),
-                (head[2], ShownCell(each.meaning, "")),
-            ]
-            for each in recipe.columns
-        ]
-        st.html(rendered("table.html.jinja", caption=recipe.question, columns=head, rows=rows))
+        _texts(
+            {
+                "Column": [each.name for each in recipe.columns],
+                "Unit": [each.unit for each in recipe.columns],
+                "Meaning": [each.meaning for each in recipe.columns],
+            },
+            caption="Columns of this answer",
+        )
 
 
 def _result(question: SqlQuestion, recipe: Recipe | None) -> None:
@@ -175,11 +173,11 @@ def _result(question: SqlQuestion, recipe: Recipe | None) -> None:
         _downloads(question, recipe, answer)
     chart = charts.result_chart(answer.frame()) if answer.count else None
     if chart is None:
-        st.html(_table(answer, recipe))
+        _table(answer, recipe)
         return
     in_table, in_chart = st.tabs(["Table", "Chart"], key="shown", bind="query-params", on_change="rerun")
     with in_table:
-        st.html(_table(answer, recipe))
+        _table(answer, recipe)
     with in_chart:
         drawn(chart)
 
@@ -216,16 +214,19 @@ def _terminal_line(question: SqlQuestion, recipe: Recipe | None) -> str:
     return f"{line} > result.parquet" if line else "slowwave sql - --format parquet < query.sql > result.parquet"
 
 
-def _table(answer: SqlAnswer, recipe: Recipe | None) -> str:
-    return answer_table(answer, recipe, caption="Result", links={"memory_id": memory_link})
+def _table(answer: SqlAnswer, recipe: Recipe | None) -> None:
+    answer_table(answer, recipe, caption="Result", links={"memory_id": memory_link})
 
 
 def _tables() -> None:
     with st.expander("Which tables are there?"):
-        head = [ShownColumn(name, name, "", "", is_numeric=False) for name in ("table", "what it holds")]
-        rows = [
-            [(head[0], ShownCell(declared.name, "")), (head[1], ShownCell(table_comment(declared), ""))]
-            for declared in (*LANDED, *SERVING)
-        ]
-        st.html(rendered("table.html.jinja", caption="Tables, for queries of your own", columns=head, rows=rows))
+        declared = (*LANDED, *SERVING)
+        _texts(
+            {"Table": [each.name for each in declared], "What it holds": [table_comment(each) for each in declared]},
+            caption="Tables to query",
+        )
         said("`slowwave schema TABLE` says what its columns mean. Interactions, outcomes and memories are landed rows.")
+
+
+def _texts(columns: Mapping[str, list[str]], *, caption: str) -> None:
+    draw_grid([GridColumn(name, name, "", pl.Series(name, texts)) for name, texts in columns.items()], caption=caption)

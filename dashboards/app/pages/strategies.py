@@ -26,19 +26,18 @@ from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import ALL, Answers, with_interval
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.html_table import Row
-from slowwave.dashboards.links import project_view
+from slowwave.dashboards.links import Row, project_view
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.report import state_story
 from slowwave.dashboards.words import (
     attempts_words,
-    first_of,
     interval,
     named,
     not_tried_lately,
     number_of,
     part,
     quoted,
+    shown_of,
     sum_of,
 )
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
@@ -49,16 +48,16 @@ _MOST_STRATEGIES = 100_000
 _ROWS = 20
 _MOST_PATTERNS = 100
 _LABEL_CHARACTERS = 60
-_TOLD_PATTERNS = 3
+_NONE_BETTER = "No strategy tried elsewhere is likely to beat the best so far."
 _BEST_COLUMNS = (
-    *("strategy", "confidence", "is_reliable", "strategies_tried", "attempts", "trend"),
-    *("project", "agent", "task_type"),
+    *("task_type", "strategy", "confidence", "is_reliable", "attempts", "project", "agent"),
+    *("strategies_tried", "trend"),
 )
 
 
 def strategies_page(published: Published) -> None:
     """Draw the page."""
-    st.title("Strategies and anti-patterns", anchor=False)
+    st.title("Strategies", anchor=False)
     with published.answers() as answers:
         known = answers.rows("strategies", _MOST_STRATEGIES)
         columns = st.columns(3)
@@ -104,13 +103,13 @@ def _one(answers: Answers) -> None:
     if rows.is_empty():
         notice("warning", "the address names a strategy that is not known", "choose one from the table below")
         return
-    section("One strategy", f"{quoted(rows['strategy'][0])}, wherever it was tried:")
-    _strategies(rows.head(_ROWS), first_of("Where it was tried", min(rows.height, _ROWS), rows.height))
+    section("One strategy", quoted(rows["strategy"][0]))
+    _strategies(rows.head(_ROWS), shown_of("Where it was tried", min(rows.height, _ROWS), rows.height))
     asked("strategies", **of)
     wordings = answers.rows("strategy_wordings", _MOST_STRATEGIES, **of)
     if wordings.height:
         shown = wordings.head(_ROWS)
-        caption = first_of("Its wordings, and why each was taken for it", shown.height, wordings.height)
+        caption = shown_of("Its wordings, and why each belongs to it", shown.height, wordings.height)
         table(shown, "strategy_wordings", caption=caption, columns=["strategy", "reason", "project"])
         asked("strategy_wordings", **of)
     command("why", strategy_id, purpose="Every outcome behind these numbers")
@@ -125,7 +124,7 @@ def _strategies(rows: pl.DataFrame, caption: str) -> None:
             *("strategy", "confidence", "attempts", "inferred", "successes", "sessions", "trend"),
             *("project", "agent", "task_type", "wordings"),
         ],
-        labels={"confidence": "estimate (90 % interval)"},
+        labels={"confidence": "Estimate"},
         links={"strategy": _strategy_row},
     )
 
@@ -141,11 +140,10 @@ def _best(answers: Answers, of: Of, task_type: str) -> None:
     asked("strategies", **of)
     best_strategies_table(best, total)
     asked("best_strategies", **of)
-    said("All that was tried, with the figures of each strategy per project, agent and kind of task:")
     first = (page_number(chosen.height, _ROWS) - 1) * _ROWS
     shown = chosen.slice(first, _ROWS)
-    place = f"{first + 1:,} to {first + shown.height:,} of {chosen.height:,}, the command gives all"
-    _strategies(shown, f"Strategies, highest lower bound first within each kind of task; {place}")
+    place = f"{first + 1:,} to {first + shown.height:,} of {chosen.height:,}"
+    _strategies(shown, f"Tried strategies per kind of task, best first: {place}")
     asked("strategies", **of)
 
 
@@ -155,27 +153,17 @@ def strategy_to_use(best: pl.DataFrame, total: int, task_type: str) -> str:
     Without a `task_type` no strategy is named where there are several answers: one is as good as any.
     """
     if best.is_empty():
-        return (
-            "No strategy was tried yet: that needs outcomes with a strategy. Or the tried one with the highest lower "
-            "bound is one to avoid, and none is named."
-        )
+        return "No strategy to use is known: that needs outcomes with a strategy."
     if total > 1 and not task_type:
-        return (
-            f"There are {total:,} answers, one for each project, agent and kind of task: choose a kind of task, and a "
-            "project where there are several."
-        )
+        return f"{total:,} answers, one per project, agent and kind of task: choose a kind of task."
     first = best.row(0, named=True)
     where = " / ".join(named(first[name]) for name in ("project", "agent", "task_type") if first[name])
-    alone = " It is the only one tried there, which is no choice." if first["strategies_tried"] == 1 else ""
-    sure = "Reliable." if first["is_reliable"] else "Not reliable yet: too few attempts, or a lower end not above .50."
-    others = f" The highest of {total:,} answers: choose a project, and an agent, for the others." if total > 1 else ""
-    attempts = attempts_words(first["attempts"], first["inferred"])
     tried = number_of(first["strategies_tried"], "tried strategy", "tried strategies")
+    sure = "reliable" if first["is_reliable"] else "not reliable yet"
     return (
-        f"Highest lower bound among {tried}: {quoted(first['strategy'])} ({where or 'no project'}). Estimated success "
-        f"{part(first['confidence'])} on the next comparable attempt; 90 % credible interval "
-        f"{interval(first['confidence_low'], first['confidence_high'])}; {attempts}. "
-        f"{sure}{alone}{not_tried_lately(first['trend'])}{others}"
+        f"Best so far of {tried}: {quoted(first['strategy'])} ({where or 'no project'}), estimate "
+        f"{part(first['confidence'])} ({interval(first['confidence_low'], first['confidence_high'])}), {sure}; "
+        f"{attempts_words(first['attempts'], first['inferred'])}.{not_tried_lately(first['trend'])}"
     )
 
 
@@ -183,13 +171,12 @@ def best_strategies_table(rows: pl.DataFrame, total: int) -> None:
     """The first rows of `total` of the recipe `best_strategies`, with links to all that was tried."""
     if rows.is_empty():
         return
-    caption = "Per project, agent and kind of task, the tried strategy with the highest lower bound"
     table(
         with_interval(rows, "confidence"),
         "best_strategies",
-        caption=first_of(caption, rows.height, total),
+        caption=shown_of("Best so far, per project, agent and kind of task", rows.height, total),
         columns=_BEST_COLUMNS,
-        labels={"confidence": "estimate (90 % interval)"},
+        labels={"confidence": "Estimate"},
         links={
             "task_type": lambda row: project_view(
                 "strategies", row["project"], agent=row["agent"], task_type=row["task_type"]
@@ -207,21 +194,19 @@ def _intervals(chosen: pl.DataFrame):  # noqa: ANN202 - an Altair chart
 
 def _moved(answers: Answers, of: Of) -> None:
     rows = answers.rows("worsening_strategies", _MOST_PATTERNS, **of)
-    section("Which got worse or better", _moved_words(answers, of))
+    section("Changes", _moved_words(answers, of))
     if rows.height:
         table(
             with_interval(rows, "confidence"),
             "worsening_strategies",
-            caption=first_of(
-                "Strategies whose success changed with a probability of 95 % or more, worse ones first",
-                rows.height,
-                answers.count("worsening_strategies", **of),
+            caption=shown_of(
+                "Changed strategies, worse ones first", rows.height, answers.count("worsening_strategies", **of)
             ),
             columns=[
                 *("strategy", "trend", "confidence", "success_rate", "sessions", "last_validated_at"),
                 *("project", "agent", "task_type"),
             ],
-            labels={"confidence": "estimate (90 % interval)", "success_rate": "success rate, all along"},
+            labels={"confidence": "Estimate", "success_rate": "Success rate, all time"},
         )
     asked("worsening_strategies", **of)
 
@@ -229,28 +214,29 @@ def _moved(answers: Answers, of: Of) -> None:
 def _moved_words(answers: Answers, of: Of) -> str:
     counts = dict(answers.counts("worsening_strategies", "trend", **of).iter_rows())
     if not counts:
-        return "Of no strategy it is 95 % probable that success changed in the last 28 days, beside all before."
+        return "No strategy changed in the last 28 days with a probability of 95 %."
     return " and ".join(f"{counts[trend]:,} {trend}" for trend in ("weakening", "strengthening") if trend in counts) + (
-        ", by the last 28 days beside all before."
+        ": the last 28 days, compared with all before."
     )
 
 
 def _untried(answers: Answers, of: Of) -> None:
     rows, total = answers.rows("untried_strategies", _ROWS, **of), answers.count("untried_strategies", **of)
-    section("What was not tried here", state_story.untried(rows, total))
+    says = f"{number_of(total, 'strategy', 'strategies')} tried elsewhere could do better." if total else _NONE_BETTER
+    section("Not tried here", says)
     if rows.height:
         table(
             with_interval(rows, "confidence"),
             "untried_strategies",
-            caption=first_of("Not tried here, but elsewhere in the project; likeliest gains first", rows.height, total),
+            caption=shown_of("Tried elsewhere, likeliest gains first", rows.height, total),
             columns=[
                 *("strategy", "confidence", "best_tried", "best_tried_confidence", "elsewhere_successes"),
                 *("elsewhere_attempts", "twin_successes", "twin_attempts", "project", "agent", "task_type"),
             ],
             labels={
-                "confidence": "estimate, not tried here (90 % interval)",
-                "best_tried": "highest lower bound of those tried",
-                "best_tried_confidence": "its estimate",
+                "confidence": "Estimate here",
+                "best_tried": "Best so far",
+                "best_tried_confidence": "Its estimate",
             },
         )
     asked("untried_strategies", **of)
@@ -259,21 +245,21 @@ def _untried(answers: Answers, of: Of) -> None:
 def _failing(answers: Answers, of: Of) -> None:
     states = answers.counts("anti_patterns_by_state", "state", **of)
     costliest = answers.rows("costliest_anti_patterns", _MOST_PATTERNS, **of)
-    section("Which strategies keep failing", " ".join(state_story.patterns(states)))
-    said(*map(story.failure, costliest.head(_TOLD_PATTERNS).to_dicts()))
+    section("Failing strategies", " ".join(state_story.patterns(states)))
     if costliest.height:
         drawn(charts.anti_patterns(costliest))
         table(
             costliest,
             "costliest_anti_patterns",
-            caption=first_of(
-                "Open anti-patterns: what they cost, and the tried strategy with the highest lower bound",
+            caption=shown_of(
+                "Open anti-patterns, most expensive first",
                 costliest.height,
                 answers.count("costliest_anti_patterns", **of),
             ),
+            labels={"better_alternative": "Best so far"},
             columns=[
                 *("pattern", "better_alternative", "failures", "attempts", "expected_failures", "cost", "cost_unit"),
-                *("kind", "project", "agent", "task_type", "why_bad"),
+                *("why_bad", "kind", "project", "agent", "task_type"),
             ],
         )
     asked("costliest_anti_patterns", **of)
@@ -281,11 +267,11 @@ def _failing(answers: Answers, of: Of) -> None:
     said(*story.hard_tasks(tasks))
     if tasks:
         hard = answers.rows("hard_tasks", _MOST_PATTERNS, **of)
-        table(hard, "hard_tasks", caption=first_of("Kinds of task at which nobody succeeds", hard.height, tasks))
+        table(hard, "hard_tasks", caption=shown_of("Kinds of task at which nobody succeeds", hard.height, tasks))
         asked("hard_tasks", **of)
     rows = answers.rows("anti_patterns_by_state", _MOST_PATTERNS, **of)
     if rows.height:
-        caption = first_of("Anti-patterns by state, with the evidence for them", rows.height, sum_of(states))
+        caption = shown_of("Anti-patterns by state, with evidence", rows.height, sum_of(states))
         columns = ["pattern", "state", *(name for name in rows.columns if name not in ("pattern", "state"))]
         table(rows, "anti_patterns_by_state", caption=caption, columns=columns)
         asked("anti_patterns_by_state", **of)
@@ -294,14 +280,14 @@ def _failing(answers: Answers, of: Of) -> None:
 def _errors(answers: Answers, of: Of) -> None:
     kinds = answers.count("common_errors", **of, limit=ALL)
     section(
-        "Which errors come up most",
-        f"{number_of(kinds, 'kind of error', 'kinds of error')}, counted per project; numbers, ids and times aside."
+        "Errors",
+        f"{number_of(kinds, 'kind of error', 'kinds of error')}, counted per project."
         if kinds
         else "No attempt failed with an error message yet.",
     )
     if kinds:
         rows = answers.rows("common_errors", _ROWS, **of)
-        caption = first_of("The errors with most failed attempts", rows.height, kinds)
+        caption = shown_of("Errors, most failed attempts first", rows.height, kinds)
         columns = [
             "error_template",
             "error_family_template",

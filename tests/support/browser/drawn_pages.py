@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from html import unescape
 
+import polars as pl
 from small_home import SmallHome
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
@@ -41,9 +42,17 @@ def bodies(app: AppTest) -> str:
     return "\n".join(element.proto.body for element in app.get("html"))
 
 
+def grids(app: AppTest) -> dict[str, pl.DataFrame]:
+    """The grids of a page by what each shows."""
+    return {element.proto.alt: pl.from_pandas(element.value) for element in app.dataframe}
+
+
 def words(app: AppTest) -> str:
-    """What a person reads in it."""
-    return " ".join(unescape(re.sub(r"<[^>]*>", " ", bodies(app))).split())
+    """What a person reads in it: texts, and the cells of grids as they are sorted."""
+    said = [unescape(re.sub(r"<[^>]*>", " ", bodies(app)))]
+    for grid in grids(app).values():
+        said += [" ".join(f"{cell}" for cell in row if cell is not None) for row in grid.iter_rows()]
+    return " ".join(" ".join(said).split())
 
 
 def commands(app: AppTest) -> list[str]:

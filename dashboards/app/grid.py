@@ -1,0 +1,239 @@
+"""Rows as a grid that the browser sorts and searches; a row that leads somewhere is a click or Shift+Space away.
+
+The browser draws a grid on a canvas: text from logs is drawn there as text, on one line. What does not fit beside the
+first columns stays in the grid's own menu of columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import polars as pl
+import streamlit as st
+
+from slowwave.dashboards.cookbook.cookbook import Recipe
+from slowwave.dashboards.html_table import cell_text
+from slowwave.dashboards.templates import rendered
+from slowwave.flows.kernel.terminal import shortened, terminal_safe
+
+# in the session: the address that a person chose in a grid, which `app` goes to
+LEADS_TO = "leads_to"
+
+_MISSING = "–"
+_MOST_ROWS = 12
+_ROW_PIXELS = 35
+# what is beside the sidebar in a window 1280 pixels wide, and what the boxes that choose a row take of it
+_WIDTH, _BOX_WIDTH = 910, 35
+_CHARACTER_PIXELS, _PADDING_PIXELS = 7, 26
+_WIDEST_TEXT, _NARROWEST_TEXT = 430, 190
+_LONGEST_TEXT = 2_000
+_TIME, _DAY = "YYYY-MM-DD HH:mm [UTC]", "YYYY-MM-DD"
+_TIME_CHARACTERS, _DAY_CHARACTERS, _FLOAT_CHARACTERS = 20, 10, 7
+_SHARES = frozenset({"0-1", "probability", "difference of shares"})
+_SMALLEST_SHARE, _LARGE = 0.005, 1e3
+# where a column's name says too little, or too much
+_LABELS = {
+    "reference_count": "References",
+    "proof_count": "Sources",
+    "contradicting_proof_count": "Its sources",
+    "need_30d": "Need in 30 days",
+}
+# units that the name of a column does not say
+_SAID_UNITS = frozenset({"days", "hours", "seconds", "s", "tokens", "nats", "the owner's currency"})
+
+
+@dataclass(frozen=True)
+class GridColumn:
+    """A column: its values as they are sorted, its head and what is said of it when somebody points there."""
+
+    name: str
+    label: str
+    meaning: str
+    values: pl.Series
+    unit: str = ""
+    is_number: bool = False  # of texts that are numbers
+
+
+def column_label(name: str) -> str:
+    """A column's name as a person says it: `last_referenced_at` is `Last referenced`, `is_harmful` is `Harmful`."""
+    if name in _LABELS:
+        return _LABELS[name]
+    words = name.removeprefix("is_").removesuffix("_at").removesuffix("_count").removesuffix("_id").replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+def recipe_columns(
+    frame: pl.DataFrame, recipe: Recipe, names: Sequence[str], labels: Mapping[str, str]
+) -> list[GridColumn]:
+    """Columns of a recipe's answer; `labels`: heads in place of their names."""
+    known = {column.name: column for column in recipe.columns}
+    columns = []
+    for name in names or frame.columns:
+        unit, meaning = (known[name].unit, known[name].meaning) if name in known else ("", "")
+        label = labels.get(name) or column_label(name)
+        if unit in _SAID_UNITS and unit not in label:
+            label = f"{label} ({unit})"
+        interval = "with its 90 % interval" if f"{name}_low" in frame.columns else ""
+        said = " ".join(filter(None, (meaning, f"({unit})" if unit else "", interval)))
+        columns.append(GridColumn(name, label, said, _shown(frame[name]), unit))
+    return columns
+
+
+def _shown(values: pl.Series) -> pl.Series:
+    """Values as the grid sorts them; what is neither a number nor a time as text on one line."""
+    if values.dtype.is_integer():
+        return values.cast(pl.Int64)
+    if values.dtype.is_float():
+        return values.fill_nan(None)
+    if values.dtype.is_temporal():
+        return values
+    return pl.Series(values.name, map(_text, values), dtype=pl.String)
+
+
+def _text(value: object) -> str | None:
+    if not isinstance(value, str):
+        return None if value is None else cell_text(value)
+    return shortened(terminal_safe(shortened(value, _LONGEST_TEXT)), _LONGEST_TEXT) or None
+
+
+def draw_grid(
+    columns: Sequence[GridColumn],
+    *,
+    caption: str,
+    addresses: Mapping[str, Sequence[str]] | None = None,
+    missing: str = _MISSING,
+    is_fitted: bool = True,
+) -> None:
+    """Draw columns as a grid.
+
+    Args:
+        columns: the first one stays in sight.
+        caption: what the grid shows, also for screen readers; another one on each page and for each grid.
+        addresses: by column, where the cells of each row lead ('' nowhere). The first that leads somewhere is the
+            row's.
+        missing: what stands where there is no value.
+        is_fitted: columns that have no room stay in the grid's menu; else the grid is scrolled sideways.
+    """
+    leading = dict(addresses or {})
+    widths = _fitted(columns, _WIDTH - (_BOX_WIDTH if leading else 0)) if is_fitted else _needed(columns)
+    more = len(columns) - len(widths)
+    key = f"grid {caption}"
+    of_rows = [next(filter(None, of_row), "") for of_row in zip(*leading.values(), strict=True)]
+    said = f"{caption} · {more} more in the menu of columns" if more else caption
+    st.html(rendered("caption.html.jinja", text=said))
+    rows = len(columns[0].values) if columns else 0
+    st.dataframe(
+        pl.DataFrame([_labelled(column.values) if column.name in leading else column.values for column in columns]),
+        height=_ROW_PIXELS * (_MOST_ROWS + 1) + 2 if rows > _MOST_ROWS else "content",
+        hide_index=True,
+        column_order=list(widths),
+        column_config={
+            column.name: _config(
+                column,
+                width=widths.get(column.name),
+                is_pinned=not number,
+                leads_to=leading.get(column.name),
+                key=f"{key} {column.name}",
+            )
+            for number, column in enumerate(columns)
+        },
+        key=key,
+        on_select=partial(_choose_row, key, of_rows) if leading else "ignore",
+        selection_mode="single-row",
+        placeholder=missing,
+        alt=caption,
+    )
+
+
+def _labelled(texts: pl.Series) -> pl.Series:
+    """Texts as labels of buttons: Streamlit takes one in brackets for several, one behind a colon for an icon."""
+    if texts.dtype != pl.String:
+        return texts
+    labels = [f"→ {text}" if text and text.lstrip()[:1] in "[:" else text or _MISSING for text in texts]
+    return pl.Series(texts.name, labels)
+
+
+def _config(column: GridColumn, *, width: int | None, is_pinned: bool, leads_to: Sequence[str] | None, key: str) -> Any:  # noqa: ANN401 - Streamlit's own
+    common: dict[str, Any] = {
+        "label": column.label,
+        "help": column.meaning or None,
+        "width": width,
+        "pinned": is_pinned,
+    }
+    dtype = column.values.dtype
+    if dtype.is_numeric():
+        step, template = (1, "accounting") if dtype.is_integer() else _float_format(column)
+        return st.column_config.NumberColumn(**common, format=template, step=step)
+    if dtype == pl.Datetime:
+        return st.column_config.DatetimeColumn(**common, format=_TIME)
+    if dtype == pl.Date:
+        return st.column_config.DateColumn(**common, format=_DAY)
+    if leads_to is not None:
+        return st.column_config.ButtonColumn(
+            **common, type="tertiary", alignment="left", key=key, on_click=partial(_choose_cell, key, leads_to)
+        )
+    return st.column_config.TextColumn(**common, alignment="right" if column.is_number else "left")
+
+
+def _float_format(column: GridColumn) -> tuple[int | None, str]:
+    """The step and the format of numbers that are no counts: two places for shares, three digits for others."""
+    sizes = column.values.abs()
+    smallest, largest = sizes.filter(sizes > 0).min(), sizes.max()
+    if isinstance(largest, float) and largest >= _LARGE:
+        return 1, "accounting"
+    is_small = isinstance(smallest, float) and smallest < _SMALLEST_SHARE
+    return None, "%.2f" if column.unit in _SHARES and not is_small else "%.3g"
+
+
+def _needed(columns: Sequence[GridColumn]) -> dict[str, int]:
+    """The pixels that each column takes at most."""
+    needed = {}
+    for column in columns:
+        head = _CHARACTER_PIXELS * len(column.label) + _PADDING_PIXELS
+        cells = _CHARACTER_PIXELS * _longest(column.values) + _PADDING_PIXELS
+        needed[column.name] = max(head, min(cells, _WIDEST_TEXT))
+    return needed
+
+
+def _longest(values: pl.Series) -> int:
+    if values.dtype == pl.String:
+        found: Any = values.str.len_chars().max()
+        return found or 1
+    if values.dtype.is_integer():
+        return max((len(f"{value:,}") for value in (values.min(), values.max()) if value is not None), default=1)
+    if values.dtype == pl.Datetime:
+        return _TIME_CHARACTERS
+    return _DAY_CHARACTERS if values.dtype == pl.Date else _FLOAT_CHARACTERS
+
+
+def _fitted(columns: Sequence[GridColumn], room: int) -> dict[str, int]:
+    """The pixels of each column that has room, in order: texts give way first, then the last columns."""
+    needed = _needed(columns)
+    least: dict[str, int] = {}
+    for column in columns:
+        head = _CHARACTER_PIXELS * len(column.label) + _PADDING_PIXELS
+        is_text = column.values.dtype == pl.String
+        least[column.name] = min(needed[column.name], max(head, _NARROWEST_TEXT)) if is_text else needed[column.name]
+        if len(least) > 1 and sum(least.values()) > room:
+            del least[column.name]
+            break
+    spare = room - sum(least.values())
+    for name, width in least.items():
+        more = max(0, min(needed[name] - width, spare))
+        least[name] += more
+        spare -= more
+    return least
+
+
+def _choose_row(key: str, addresses: Sequence[str]) -> None:
+    """Remember where a row leads, and choose it no longer: it can be chosen again."""
+    rows = st.session_state[key]["selection"]["rows"]
+    st.session_state[LEADS_TO] = addresses[rows[0]] if rows else ""
+    st.session_state[key] = {"selection": {"rows": [], "columns": [], "cells": []}}
+
+
+def _choose_cell(key: str, addresses: Sequence[str]) -> None:
+    st.session_state[LEADS_TO] = addresses[st.session_state[key]["row"]]
