@@ -90,7 +90,7 @@ def _shown(values: pl.Series) -> pl.Series:
         return values.fill_nan(None)
     if values.dtype.is_temporal():
         return values
-    return pl.Series(values.name, map(_text, values), dtype=pl.String)
+    return pl.Series(values.name, [_text(value) for value in values.to_list()], dtype=pl.String)
 
 
 def _text(value: object) -> str | None:
