@@ -24,11 +24,6 @@ def number_of(count: int, one: str, many: str = "") -> str:
     return counted(count, one, many) if count else f"no {many or one + 's'}"
 
 
-def first_of(caption: str, shown: int, total: int) -> str:
-    """A caption that says how many of all rows are shown: the command under a table gives them all."""
-    return f"{caption}; the first {shown:,} of {total:,}, the command gives all" if shown < total else caption
-
-
 def shown_of(caption: str, shown: int, total: int) -> str:
     """A caption with how many of all rows are shown, where these are not all: `Facts at odds: 100 of 2,300`."""
     return f"{caption}: {shown:,} of {total:,}" if shown < total else caption

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from browser_pages import chosen, drawn, opened, rows_of
+from browser_pages import chosen, drawn, opened, row_chosen, row_chosen_by_keys, rows_of
 from hostile_rows import PROJECT, TEXTS
 from playwright.sync_api import Browser, Page, expect
 
@@ -18,12 +18,13 @@ from slowwave.dashboards.links import memory_link, project_view
 from slowwave.flows.kernel.terminal import terminal_safe
 
 OF_PROJECT = "project = '" + PROJECT.replace("'", "''") + "'"
+_ROWS_IN_SIGHT = 13
 _COUNTS = ("eligible", "injected", "stale", "echoed", "used", "cited", "references", "confirmed", "contradicted")
 
 
 def _shown_count(page: Page) -> int:
     """The memories in all that the caption of the explorer tells."""
-    caption = page.locator("caption").first.inner_text()
+    caption = page.locator(".sw-caption").first.inner_text()
     found = re.search(r"of ([\d,]+) memor", caption)
     assert found is not None, caption
     return int(found[1].replace(",", ""))
@@ -41,7 +42,7 @@ def test_a_search_finds_what_the_table_holds_and_stands_in_the_address(dashboard
     assert everything == _counted(dashboard, "true")
     page.get_by_label("Search in texts and ids").fill("CALLED")
     page.keyboard.press("Enter")
-    expect(page.locator("caption").first).to_contain_text(f"of {len(TEXTS)} memories")
+    expect(page.locator(".sw-caption").first).to_contain_text(f"of {len(TEXTS)} memories")
     assert "search=CALLED" in page.url
     opened(page, page.url)
     assert _shown_count(page) == len(TEXTS)
@@ -52,7 +53,7 @@ def test_a_filter_is_exact_and_stands_in_the_address(dashboard, page: Page):
     page.get_by_text("State, trend, type and order").click()
     chosen(page, "State", "candidate")
     candidates = _counted(dashboard, "status = 'candidate'")
-    expect(page.locator("caption").first).to_contain_text(f"of {candidates:,} memories")
+    expect(page.locator(".sw-caption").first).to_contain_text(f"of {candidates:,} memories")
     assert "status=candidate" in page.url
     opened(page, f"{dashboard.address}/{project_view('memories', PROJECT)}")
     assert _shown_count(page) == _counted(dashboard, OF_PROJECT)
@@ -81,13 +82,37 @@ def test_an_address_alone_is_the_view(dashboard, browser: Browser, asked, holds)
 
 def test_a_second_page_goes_on_where_the_first_ended(dashboard, page: Page):
     opened(page, f"{dashboard.address}/memories?sort=memory_id")
-    first = [row[0] for row in rows_of(page, "memories")[1:]]
+    first = [row[0] for row in rows_of(page, "1 to 50 of")[1:]]
     page.get_by_role("button", name="Page 2", exact=True).click()
-    expect(page.locator("caption").first).to_contain_text("51 to")
+    expect(page.locator(".sw-caption").first).to_contain_text("51 to")
     drawn(page)
-    second = [row[0] for row in rows_of(page, "memories")[1:]]
-    assert len(first) == 50
+    second = [row[0] for row in rows_of(page, "51 to")[1:]]
+    assert first
     assert max(first) < min(second)
+
+
+def test_a_row_leads_to_its_memory_by_click_and_by_keyboard_and_back(dashboard, page: Page):
+    opened(page, f"{dashboard.address}/memories?sort=references")
+    address, second = page.url, rows_of(page, "1 to 50 of")[2][0]
+    row_chosen(page, "1 to 50 of", 1)
+    assert page.url == f"{dashboard.address}/{memory_link(second)}"
+    page.go_back()
+    drawn(page)
+    assert page.url == address
+    row_chosen_by_keys(page, "1 to 50 of", 1)
+    assert page.url == f"{dashboard.address}/{memory_link(second)}"
+    assert len(page.context.pages) == 1
+
+
+@pytest.mark.parametrize(
+    "path", ["memories", "strategies", "observations", "review", "runs", "lineage", "interactions"]
+)
+def test_a_grid_shows_its_columns_whole(dashboard, page: Page, path):
+    opened(page, f"{dashboard.address}/{path}")
+    expect(page.locator("[data-testid=stDataFrame] canvas").first).to_be_attached()
+    page.wait_for_timeout(1_000)
+    wider = "grids => grids.filter((grid) => grid.scrollWidth > grid.clientWidth + 1).length"
+    assert page.locator(".dvn-scroller").evaluate_all(wider) == 0
 
 
 @pytest.mark.parametrize("order", ["reference_count DESC", "contradicted_count DESC", "eligible_count"])
@@ -112,8 +137,9 @@ def test_a_memory_has_the_numbers_that_why_tells(dashboard, page: Page, order):
         chosen = "referenced" if name == "references" else name
         opened(page, f"{dashboard.address}/{memory_link(memory_id)}&counted={chosen}")
         head, *rows = rows_of(page, "newest first")
-        at = next(i for i, cell in enumerate(head) if cell.startswith("interaction id"))
-        assert [row[at] for row in rows] == [terminal_safe(row["interaction_id"]) for row in told[name]][:50]
+        at = head.index("Interaction")
+        assert [row[at] for row in rows] == [terminal_safe(row["interaction_id"]) for row in told[name]][: len(rows)]
+        assert len(rows) == min(len(told[name]), _ROWS_IN_SIGHT)
 
 
 def test_a_download_is_the_rows_shown_with_no_formula_in_them(dashboard, page: Page, tmp_path: Path):
@@ -131,6 +157,6 @@ def test_a_download_is_the_rows_shown_with_no_formula_in_them(dashboard, page: P
 def test_an_unknown_memory_is_told_with_those_like_it(dashboard, page: Page):
     opened(page, f"{dashboard.address}/memory?memory_id=mem-02310")
     expect(page.get_by_text("no memory mem-02310 is known")).to_be_visible()
-    page.get_by_role("link", name="mem-0231", exact=True).click()
-    drawn(page)
+    at = [row[0] for row in rows_of(page, "Memories with a similar id")[1:]].index("mem-0231")
+    row_chosen(page, "Memories with a similar id", at)
     assert page.url.endswith("memory?memory_id=mem-0231")

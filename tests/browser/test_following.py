@@ -36,7 +36,7 @@ def test_a_new_publish_appears_in_an_open_page(tmp_path: Path, running, page: Pa
     home.land(memory("brand new"))
     second = home.nightly(AS_OF + timedelta(days=1))
     expect(page.locator("[data-testid=stSidebar]")).to_contain_text(second.run_id, timeout=120_000)
-    expect(page.locator("table").first).to_contain_text("brand new")
+    expect(page.locator("[data-testid=stDataFrame] canvas").first).to_contain_text("brand new")
     opened(page, f"{dashboard.address}/memory?memory_id=brand+new")
     expect(page.get_by_text("no memory")).to_have_count(0)
 

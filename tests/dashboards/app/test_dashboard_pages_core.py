@@ -8,12 +8,11 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from html import unescape
 from pathlib import Path
 
 import polars as pl
 import pytest
-from drawn_pages import IGNORED, Draw, bodies, drawn, published_by, words
+from drawn_pages import IGNORED, Draw, bodies, drawn, grids, published_by, words
 from small_home import SmallHome, interaction, memory, outcome
 from streamlit.testing.v1 import AppTest
 from thorough import some
@@ -25,7 +24,7 @@ from slowwave.dashboards.app.pages.strategies import strategy_to_use
 from slowwave.dashboards.app.widgets import csv_of
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import memory_link, project_view, view
-from slowwave.dashboards.words import first_of
+from slowwave.dashboards.words import shown_of
 
 pytestmark = pytest.mark.filterwarnings(IGNORED)
 
@@ -61,8 +60,8 @@ def published(home: SmallHome) -> Iterator[Published]:
 
 
 def listed(session: AppTest) -> list[str]:
-    """The ids in the explorer's table."""
-    return [unescape(found) for found in re.findall(r'href="memory\?[^"]*"[^>]*><bdi>(.*?)</bdi>', bodies(session))]
+    """The ids in the explorer's grid."""
+    return [found for grid in grids(session).values() for found in grid["memory_id"]]
 
 
 def test_explorer_lists_every_memory(published: Published) -> None:
@@ -175,9 +174,9 @@ def test_unknown_memory_is_offered_near_ones(published: Published) -> None:
 def test_hostile_text_is_shown_as_text(published: Published, page: Draw) -> None:
     session = drawn(page, published, project=HOSTILE, memory_id="m2", question="x")
     assert "<img" not in bodies(session)
-    assert "onerror=alert(1)&gt;" in bodies(session)
-    assert "\x1b" not in bodies(session)
-    assert "\u202e" not in bodies(session)
+    assert "onerror=alert(1)>" in words(session)
+    assert "\x1b" not in bodies(session) + words(session)
+    assert "\u202e" not in bodies(session) + words(session)
     kinds = ("markdown", "caption", "title", "header", "subheader")
     assert not any("onerror" in str(element) for kind in kinds for element in session.get(kind))
     labels = [
@@ -242,20 +241,22 @@ def strategies(*names: str, trend: str = "stable") -> pl.DataFrame:
 
 def test_the_strategy_to_use_says_whose_it_is() -> None:
     one = strategy_to_use(strategies("shop"), 1, "")
-    assert "among 1 tried strategy: “look in shop” (shop / git)" in one
-    assert "Reliable. It is the only one tried there, which is no choice." in one
+    assert (
+        one
+        == "Best so far of 1 tried strategy: “look in shop” (shop / git), estimate .70 (.60–.80), reliable; 9 attempts."
+    )
     assert "not tried lately" not in one
     stale = strategy_to_use(strategies("shop", trend="stale"), 1, "")
     assert "It was not tried lately" in stale
     several = strategy_to_use(strategies("shop", "barn"), 2, "")
     assert "look in" not in several
-    assert "choose a kind of task, and a project" in several
-    assert "The highest of 2 answers" in strategy_to_use(strategies("shop", "barn"), 2, "git")
+    assert "choose a kind of task" in several
+    assert "look in shop" in strategy_to_use(strategies("shop", "barn"), 2, "git")
 
 
 def test_a_caption_says_how_many_of_how_many_are_shown() -> None:
-    assert first_of("All", 2, 2) == "All"
-    assert first_of("Some", 2, 3) == "Some; the first 2 of 3, the command gives all"
+    assert shown_of("All", 2, 2) == "All"
+    assert shown_of("Some", 2, 3) == "Some: 2 of 3"
 
 
 def test_folded_filters_open_when_one_is_chosen(published: Published) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from drawn_pages import IGNORED, Draw, bodies, commands, drawn, published_by, words
+from drawn_pages import IGNORED, Draw, addresses_of, bodies, commands, drawn, grids, published_by, words
 from hostile_rows import HUGE, PROJECT, TEXTS, hostile_rows
 from small_home import SmallHome, interaction, memory
 from taught_rows import AS_OF, taught_rows
@@ -83,9 +83,7 @@ def asked_id(published: Published, sql: str) -> str:
 @pytest.mark.slow
 def test_the_strategy_to_use_is_said_first(taught):
     said = words(drawn(strategies_page, taught, task_type="deploy"))
-    assert "Highest lower bound among 3 tried strategies: “free the port” (depot / coder / deploy)" in said
-    assert "90 % credible interval" in said
-    assert "best" not in said.split("slowwave sql best_strategies")[0]
+    assert "Best so far of 3 tried strategies: “free the port” (depot / coder / deploy), estimate " in said
     assert said.index("free the port") < said.index("restart the server")
 
 
@@ -94,7 +92,7 @@ def test_only_strategies_that_were_chosen_are_listed(taught):
     assert [box.options for box in app.selectbox] == [["depot"], ["coder"], ["deploy"]]
     app.selectbox[2].select("deploy").run()
     assert app.query_params["task_type"] == "deploy"
-    assert "No strategy was tried yet" in words(drawn(strategies_page, taught, project="elsewhere"))
+    assert "No strategy to use is known" in words(drawn(strategies_page, taught, project="elsewhere"))
 
 
 def test_a_failing_strategy_stands_with_its_evidence_and_alternative(taught):
@@ -102,11 +100,11 @@ def test_a_failing_strategy_stands_with_its_evidence_and_alternative(taught):
     row = taught.answer("anti_patterns_by_state").row(0, named=True)
     assert "1 anti-pattern: 1 open" in said
     assert "No hard task: at every kind of task some strategy may succeed." in said
-    assert "Highest lower bound among tried strategies: “free the port”" in said
-    assert f"port <number> is in use 1 {row['baseline_rate']:.3g} {row['e_value']:.1e}" in said
-    assert (
-        "Of no strategy it is 95 % probable that success changed" in said
-    )  # guess did, but no two looks a week apart say so yet
+    assert f"port <number> is in use 1.0 {row['baseline_rate']} {row['e_value']}" in said
+    (pattern,) = grids(drawn(strategies_page, taught))["Open anti-patterns, most expensive first"].to_dicts()
+    assert pattern["better_alternative"] == "free the port"
+    # guess did, but no two looks a week apart say so yet
+    assert "No strategy changed in the last 28 days" in said
 
 
 def test_the_command_below_a_table_has_what_is_chosen(taught):
@@ -115,20 +113,19 @@ def test_the_command_below_a_table_has_what_is_chosen(taught):
         *("best_strategies", "strategies", "worsening_strategies", "untried_strategies"),
         *("costliest_anti_patterns", "common_errors"),
     ):
-        assert f"slowwave sql {name} --param agent=coder --param task_type=deploy" in words(app), name
-    facts = words(drawn(observations_page, taught, search="API port", freshness="fresh"))
-    assert "--param 'search=API port' --param freshness=fresh" in facts
-    assert "slowwave sql review_queue --param kind=contradiction" in words(
+        assert f"sql?recipe={name}&amp;with_agent=coder&amp;with_task_type=deploy" in bodies(app), name
+    facts = bodies(drawn(observations_page, taught, search="API port", freshness="fresh"))
+    assert "with_search=API+port&amp;with_freshness=fresh" in facts
+    assert "sql?recipe=review_queue&amp;with_kind=contradiction" in bodies(
         drawn(review_page, taught, kind="contradiction")
     )
+    nowhere = bodies(drawn(strategies_page, taught, no_project="yes"))
+    assert 'sql?recipe=best_strategies&amp;with_project="' in nowhere
 
 
 def test_estimates_stand_beside_their_strategy(taught):
-    html = bodies(drawn(strategies_page, taught, task_type="deploy"))
-    heads = [
-        [name.strip() for name in re.findall(r"<th [^>]*>([^<]*)", part)[:4]] for part in html.split("<table>")[1:]
-    ]
-    assert ["strategy", "estimate (90 % interval)", "is reliable", "strategies tried"] in heads
+    grid = grids(drawn(strategies_page, taught, task_type="deploy"))["Best so far, per project, agent and kind of task"]
+    assert grid.columns[:4] == ["task_type", "strategy", "confidence", "is_reliable"]
     row = taught.answer("best_strategies").row(0, named=True)
     low, high = part(row["confidence_low"]), part(row["confidence_high"])
     assert f"{part(row['confidence'])} ({low}–{high})" in words(drawn(strategies_page, taught))
@@ -154,19 +151,22 @@ def test_one_strategy_has_its_wordings_and_a_command(taught):
     assert "not known" in words(drawn(strategies_page, taught, strategy="no such"))
 
 
-def test_facts_lead_to_their_memories(taught):
+def test_facts_lead_to_their_memories(taught, monkeypatch):
+    leading = addresses_of(monkeypatch)
     app = drawn(observations_page, taught, search="API PORT")
-    link = re.search(r'href="observations\?observation=(\w+)"[^>]*><bdi>The API port is 9090', bodies(app))
-    assert link
-    assert "The response cache is" not in words(app).split("slowwave sql observations")[0]
-    one = bodies(drawn(observations_page, taught, observation=link[1]))
-    assert 'href="memory?memory_id=new+port"' in one
+    facts = grids(app)["Facts, most sources first: 1 to 1 of 1"]
+    assert facts["text"].to_list() == ["The API port is 9090"]
+    (address,) = leading["Facts, most sources first: 1 to 1 of 1"]["text"]
+    observation = facts["observation_id"].item()
+    assert address == f"observations?observation={observation}"
+    drawn(observations_page, taught, observation=observation)
+    assert "memory?memory_id=new+port" in leading["Memories that state it, stated it, or contradict it"]["memory_id"]
     assert "not known" in words(drawn(observations_page, taught, observation="no such"))
 
 
 def test_facts_at_odds_and_earlier_states_are_told(taught):
     said = words(drawn(observations_page, taught))
-    assert "1 pair of facts of which only one can hold" in said
+    assert "1 pair of facts of which only one can be true" in said
     assert "1 fact has changed" in said
     assert "The API port is 8080" in said
 
@@ -190,10 +190,12 @@ def test_a_candidate_stands_with_the_interactions_that_state_it(taught):
     assert shown["interaction_id"].to_list() == ["late"]
 
 
-def test_the_queue_is_shown_by_kind_and_project(taught):
+def test_the_queue_is_shown_by_kind_and_project(taught, monkeypatch):
+    leading = addresses_of(monkeypatch)
     app = drawn(review_page, taught, kind="contradiction", project="facts")
     assert "1 item of this kind" in words(app)
-    assert "project=facts&amp;kind=contradiction&amp;item=" in bodies(app)
+    (address,) = leading["Items, most important first: 1 to 1 of 1"]["text"]
+    assert address.startswith("review?project=facts&kind=contradiction&item=")
     assert "changes nothing" in words(app)
 
 
@@ -211,7 +213,7 @@ def test_a_memory_that_is_planned_to_go_says_so_and_how_to_keep_it(taught):
     app = drawn(memory_page, taught, memory_id="taken back")
     (reason,) = taught.answer("forgetting_plan")["reason"]
     assert f"The forgetting plan would archive it (rule invalid): {reason}." in words(app)
-    assert "slowwave sql forgetting_plan --param 'memory_id=taken back'" in bodies(app).replace("&#39;", "'")
+    assert "sql?recipe=forgetting_plan&amp;with_memory_id=taken+back" in bodies(app)
     assert any(command.startswith("slowwave forget hold 'taken back'") for command in commands(app))
     other = drawn(memory_page, taught, memory_id="cache on")
     assert "forgetting plan" not in words(other)
@@ -219,22 +221,21 @@ def test_a_memory_that_is_planned_to_go_says_so_and_how_to_keep_it(taught):
 
 def test_runs_tell_what_landed_late_and_what_was_refused(taught):
     said = words(drawn(runs_page, taught))
-    assert f"Run {taught.run_id} shows what was known before" in said
-    assert "1 row was refused so far" in said
+    assert f"Run {taught.run_id} as of 2026-" in said
+    assert "1 row was refused, for 1 reason" in said
     assert "confidence must lie between 0 and 1, not 2" in said
     assert "1 was recorded more than 24 hours after it happened" in said
     assert "heuristic/3" in said
     run = taught.answer("published_run", run_id=taught.run_id).row(0, named=True)
     assert run["code_hash"] in said
-    refused = words(drawn(runs_page, taught, field="confidence"))
-    assert "--param field=confidence" in refused
+    assert "with_field=confidence" in bodies(drawn(runs_page, taught, field="confidence"))
 
 
 @pytest.mark.parametrize("draw", PAGES)
 def test_a_page_of_an_empty_publish_says_what_is_missing(empty, draw):
     said = words(drawn(draw, empty))
     expected: dict[Draw, Any] = {
-        strategies_page: "No strategy was tried yet: that needs outcomes with a strategy.",
+        strategies_page: "No strategy to use is known: that needs outcomes with a strategy.",
         observations_page: "No fact is known yet: that needs active memories.",
         review_page: "Nothing waits for a person's word.",
         runs_page: "No row was ever refused.",
@@ -272,7 +273,8 @@ def test_hostile_content_is_text_on_every_page(hostile, monkeypatch):
         html = bodies(app)
         for tag in ("<script", "<img", "<h1", "</svg", "</style", 'onerror="', "\x1b", "\u202e"):
             assert tag not in html, (draw, address, tag)
-        assert HUGE not in html
+        for mark in ("\x1b", "\u202e", HUGE):
+            assert mark not in html + words(app), (draw, address)
         # what Streamlit takes for Markdown holds nothing of the log
         told = [*app.markdown, *app.caption, *app.header, *app.subheader, *app.title, *app.error, *app.info]
         labels = [*app.selectbox, *app.text_input, *app.text_area, *app.button, *app.expander]

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from dashboard_process import entrance
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as TooLate
 
 PAGES = ("", "memories", "memory", "interactions", "strategies", "observations", "review", "runs", "lineage", "sql")
 _TIMEOUT = 120_000
+# the box that chooses a row of a grid, and each row
+_BOX_PIXELS, _ROW_PIXELS = 34, 35
 
 
 def opened(page: Page, address: str) -> None:
@@ -44,11 +46,42 @@ def chosen(page: Page, label: str, option: str) -> None:
     pytest.fail(f"the list {label!r} did not offer {option!r}")
 
 
+def grid_of(page: Page, caption: str) -> Locator:
+    """The grid whose caption holds these words, once its rows are drawn."""
+    grid = page.locator(f"[data-testid=stDataFrame]:has([aria-label*='{caption}'])").first
+    expect(grid.locator("canvas tbody tr").first).to_be_attached(timeout=_TIMEOUT)
+    return grid
+
+
 def rows_of(page: Page, caption: str) -> list[list[str]]:
-    """The cells of the table whose caption holds these words, the head first."""
-    table = page.locator("table", has=page.locator("caption", has_text=caption)).first
-    expect(table).to_be_visible(timeout=_TIMEOUT)
-    return [row.locator("th, td").all_inner_texts() for row in table.locator("tr").all()]
+    """What a screen reader reads of a grid: its head, and the rows in sight."""
+    rows = grid_of(page, caption).locator("canvas tr").all()
+    return [row.locator("th, td").all_text_contents() for row in rows]
+
+
+def row_chosen(page: Page, caption: str, number: int = 0) -> None:
+    """Press the box at the beginning of a row, and wait for where it leads."""
+    grid, before = grid_of(page, caption), page.url
+    grid.scroll_into_view_if_needed()
+    box = grid.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + _BOX_PIXELS / 2, box["y"] + _ROW_PIXELS * (number + 1.5))
+    _gone_on(page, before)
+
+
+def row_chosen_by_keys(page: Page, caption: str, number: int = 0) -> None:
+    """Go to a row of a grid by keyboard, choose it, and wait for where it leads."""
+    before = page.url
+    grid_of(page, caption).locator("canvas").first.focus()
+    for _ in range(number + 1):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Shift+Space")
+    _gone_on(page, before)
+
+
+def _gone_on(page: Page, before: str) -> None:
+    expect(page).not_to_have_url(before, timeout=_TIMEOUT)
+    drawn(page)
 
 
 def serious_findings(page: Page) -> list[dict[str, Any]]:

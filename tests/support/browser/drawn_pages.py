@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from html import unescape
+from typing import Any
 
 import polars as pl
+import pytest
 from small_home import SmallHome
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
+from slowwave.dashboards.app import grid, live_answers, widgets
 from slowwave.dashboards.cookbook.published import Published
 
 Draw = Callable[[Published], None]
@@ -47,11 +50,24 @@ def grids(app: AppTest) -> dict[str, pl.DataFrame]:
     return {element.proto.alt: pl.from_pandas(element.value) for element in app.dataframe}
 
 
+def addresses_of(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, list[str]]]:
+    """Where the rows of each grid that is drawn from now on lead: by what the grid shows, by column."""
+    leading: dict[str, dict[str, list[str]]] = {}
+
+    def draw(columns: Sequence[grid.GridColumn], **given: Any) -> None:
+        leading[given["caption"]] = given.get("addresses") or {}
+        grid.draw_grid(columns, **given)
+
+    for module in (widgets, live_answers):
+        monkeypatch.setattr(module, "draw_grid", draw)
+    return leading
+
+
 def words(app: AppTest) -> str:
     """What a person reads in it: texts, and the cells of grids as they are sorted."""
     said = [unescape(re.sub(r"<[^>]*>", " ", bodies(app)))]
-    for grid in grids(app).values():
-        said += [" ".join(f"{cell}" for cell in row if cell is not None) for row in grid.iter_rows()]
+    for shown in grids(app).values():
+        said += [" ".join(f"{cell}" for cell in row if cell is not None) for row in shown.iter_rows()]
     return " ".join(" ".join(said).split())
 
 
