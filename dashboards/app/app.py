@@ -58,8 +58,8 @@ PAGES: dict[str, tuple[str, Callable[[Published], None]]] = {
     "lineage": ("Lineage", lineage_page),
     "memory": ("One memory", memory_page),
 }
-# pages that stand under a heading of their own in the menu, and those that other pages lead to
-_MORE, _NOT_IN_MENU = ("observations", "lineage"), ("memory",)
+# the pages that the menu shows before it is unfolded, and those that only other pages lead to
+_IN_MENU, _NOT_IN_MENU = 7, ("memory",)
 _STYLES = ("first_screen.css", "app.css")
 
 
@@ -174,16 +174,15 @@ def app() -> None:
             published = _published(str(serving))
         except (duckdb.Error, OSError) as error:
             problem = error_lines(error) if isinstance(error, duckdb.Error) else str(error)
-    pages = {}
+    pages = []
     for path, (title, draw) in PAGES.items():
         if published is not None:
             shown = partial(_drawn, draw, published)
         else:
             shown = partial(_unreadable, problem) if problem else partial(_nothing_published, settings)
         visibility = "hidden" if path in _NOT_IN_MENU else "visible"
-        pages[path] = st.Page(shown, title=title, url_path=path, default=path == FIRST_PAGE, visibility=visibility)
-    more = [pages[path] for path in (*_MORE, *_NOT_IN_MENU)]
-    page = st.navigation({"": [page for page in pages.values() if page not in more], "More": more}, expanded=True)
+        pages.append(st.Page(shown, title=title, url_path=path, default=path == FIRST_PAGE, visibility=visibility))
+    page = st.navigation(pages, expanded=_IN_MENU)  # with headings its list would be none to screen readers
     address = st.session_state.pop(LEADS_TO, "")
     if address:  # `st.switch_page` would put an address between the two that nobody chose
         st.html(rendered("go_to.html.jinja", address=address), unsafe_allow_javascript=True)

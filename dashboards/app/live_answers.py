@@ -79,10 +79,8 @@ def answer_table(
     known = {column.name: column for column in recipe.columns} if recipe is not None else {}
     shown: list[GridColumn] = []
     addresses: dict[str, list[str]] = {}
-    for at, name in enumerate(answer.names):
-        if columns and name not in columns:
-            continue
-        texts = [row[at] for row in answer.cells]
+    for at in map(answer.names.index, columns) if columns else range(len(answer.names)):
+        name, texts = answer.names[at], [row[at] for row in answer.cells]
         unique = f"{at} {name}"
         shown.append(
             GridColumn(
@@ -93,9 +91,8 @@ def answer_table(
                 is_number=answer.is_number(at),
             )
         )
-        link = links.get(name)
-        if link is not None:
-            addresses[unique] = [link(text) if _is_whole(text) else "" for text in texts]
+        if name in links:
+            addresses[unique] = [links[name](text) if _is_whole(text) else "" for text in texts]
     draw_grid(shown, caption=caption, addresses=addresses, missing="NULL", is_fitted=recipe is not None)
 
 

@@ -31,6 +31,10 @@ from slowwave.transforms.core.times import time_from_text
 _RECIPE = "landed_interactions"
 _TIME = "2026-03-10, or 2026-03-10T08:00:00.000001Z"
 _OF_ALL_PAGES = "interactions_count"  # stands above the table
+_COLUMNS = (
+    *("created_at", "prompt", "session_id", "response", "project", "agent", "client", "user_id", "memories_count"),
+    *("cited_count", "interaction_id", "recorded_at"),
+)
 _NARROWED = ("agent", "client", "session", "user", "since", "until")
 
 
@@ -55,11 +59,10 @@ def interactions_page(published: Published) -> None:
     first = (page_number(count) - 1) * PAGE_ROWS
     shown = f"{first + 1:,} to {first + len(answer.cells):,} of {number_of(count, 'interaction')}"
     links = {
-        "project": lambda project: project_view("interactions", project, **_narrowed()),
         "session_id": lambda session: view("interactions", session=session),
+        "project": lambda project: project_view("interactions", project, **_narrowed()),
     }
-    columns = [name for name in answer.names if name != _OF_ALL_PAGES]
-    answer_table(answer, cookbook()[_RECIPE], caption=shown, columns=columns, links=links)
+    answer_table(answer, cookbook()[_RECIPE], caption=shown, columns=_COLUMNS, links=links)
     asked(_RECIPE, **chosen, limit=str(PAGE_ROWS), offset=str(first))
 
 

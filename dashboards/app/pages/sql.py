@@ -223,7 +223,7 @@ def _tables() -> None:
         declared = (*LANDED, *SERVING)
         _texts(
             {"Table": [each.name for each in declared], "What it holds": [table_comment(each) for each in declared]},
-            caption="Tables to query",
+            caption="All tables",
         )
         said("`slowwave schema TABLE` says what its columns mean. Interactions, outcomes and memories are landed rows.")
 
