@@ -58,8 +58,8 @@ PAGES: dict[str, tuple[str, Callable[[Published], None]]] = {
     "lineage": ("Lineage", lineage_page),
     "memory": ("One memory", memory_page),
 }
-# the pages that the menu shows before it is unfolded, and those that only other pages lead to
-_IN_MENU, _NOT_IN_MENU = 7, ("memory",)
+# pages that only other pages lead to
+_NOT_IN_MENU = ("memory",)
 _STYLES = ("first_screen.css", "app.css")
 
 
@@ -182,7 +182,7 @@ def app() -> None:
             shown = partial(_unreadable, problem) if problem else partial(_nothing_published, settings)
         visibility = "hidden" if path in _NOT_IN_MENU else "visible"
         pages.append(st.Page(shown, title=title, url_path=path, default=path == FIRST_PAGE, visibility=visibility))
-    page = st.navigation(pages, expanded=_IN_MENU)  # with headings its list would be none to screen readers
+    page = st.navigation(pages)  # under headings its lists would be none to screen readers
     address = st.session_state.pop(LEADS_TO, "")
     if address:  # `st.switch_page` would put an address between the two that nobody chose
         st.html(rendered("go_to.html.jinja", address=address), unsafe_allow_javascript=True)

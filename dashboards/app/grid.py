@@ -74,6 +74,8 @@ def recipe_columns(
     for name in names or frame.columns:
         unit, meaning = (known[name].unit, known[name].meaning) if name in known else ("", "")
         label = labels.get(name) or column_label(name)
+        if name.endswith("_id") and name.removesuffix("_id") in frame.columns:
+            label = f"{label} id"
         if unit in _SAID_UNITS and unit not in label:
             label = f"{label} ({unit})"
         interval = "with its 90 % interval" if f"{name}_low" in frame.columns else ""

@@ -55,7 +55,7 @@ def _changed(answers: Answers) -> None:
             rows,
             "what_changed",
             caption="Since the publish before",
-            columns=["what", "count", "topic", "example_id", "example"],
+            columns=["what", "count", "topic", "example", "example_id"],
             links={"example_id": lambda row: memory_link(row["example_id"]) if row["topic"] == "memories" else ""},
         )
     asked("what_changed")
