@@ -19,7 +19,6 @@ from slowwave.transforms.landing.tables import LANDED
 
 FILE_NUMBER = "file_number"
 SMALL_BYTES = 2**20
-_SMALL_TEXT_BYTES = 2**16  # what is longer takes its time by its rows
 _MOST_ROWS = 5_000
 _MOST_BYTES = 8 * 2**20
 
@@ -39,7 +38,7 @@ class SmallFiles:
         """Take a file, if it is one of these."""
         rows = chunk.rows
         if isinstance(rows, RecordRows):
-            size, most = chunk.bytes_read, _SMALL_TEXT_BYTES
+            size, most = chunk.bytes_read, _MOST_BYTES
         elif isinstance(rows, FrameRows):
             size, most = int(rows.frame.estimated_size()), _MOST_BYTES
         else:

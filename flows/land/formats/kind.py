@@ -22,6 +22,7 @@ from slowwave.transforms.landing.tables import LANDED
 _LOOKED_AT_BYTES = 64 * 2**20
 _LOOKED_AT_ROWS = 100
 _SHOWN = 60
+_LONGEST_NAME = 1_000  # a cell of JSON lines that are read as CSV is all of a text
 # By what cells of CSV are parted, and how that is said.
 DELIMITERS = {",": "", ";": "semicolons", "\t": "tabs"}
 # Of Windows-1252: what is no letter of a word; and a letter of one that goes on, unlike a character of
@@ -133,23 +134,23 @@ def _is_windows(lines: list[bytes]) -> bool:
 
 def _csv_fault(lines: list[bytes], others: frozenset[str], delimiter: str) -> str:
     """Why these first lines are not those of a CSV file; '' when they are."""
-    header, *rows = _rows(lines, delimiter) or [[]]
-    names = {cell.strip() for cell in header}
+    texts = (line.decode("utf-8", "surrogateescape") + "\n" for line in lines)
+    rows = csv.reader(texts, strict=True, delimiter=delimiter)
+    header: list[str] = []
+    with suppress(csv.Error, StopIteration):
+        header = next(rows)
+    names = {cell.strip() for cell in header if len(cell) <= _LONGEST_NAME}
     names |= {cell.lower().replace(" ", "_") for cell in names}
     if not names & FIELDS and not names & others and TELLING.isdisjoint(map(plain, names)):
         shown = lines[0][: 4 * _SHOWN].decode("utf-8", "backslashreplace")
         shown = shown if len(shown) <= _SHOWN else shown[: _SHOWN - 3] + "..."
         return f"the first line, {shown!r}, names no field of the contract such as prompt"
-    unlike = sum(len(cells) != len(header) for cells in rows)
-    if 2 * unlike > len(rows):
-        return f"the header has {counted(len(header), 'cell')}, but {unlike:,} of the first {len(rows):,} rows do not"
+    lengths: list[int] = []
+    with suppress(csv.Error):  # the last row may be cut
+        lengths.extend(map(len, rows))
+    unlike = sum(length != len(header) for length in lengths)
+    if 2 * unlike > len(lengths):
+        return (
+            f"the header has {counted(len(header), 'cell')}, but {unlike:,} of the first {len(lengths):,} rows do not"
+        )
     return ""
-
-
-def _rows(lines: list[bytes], delimiter: str) -> list[list[str]]:
-    """The rows of CSV text, as far as they are CSV: the last may be cut."""
-    rows: list[list[str]] = []
-    with suppress(csv.Error):
-        texts = (line.decode("utf-8", "surrogateescape") + "\n" for line in lines)
-        rows.extend(csv.reader(texts, strict=True, delimiter=delimiter))
-    return rows
