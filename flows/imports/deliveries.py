@@ -19,9 +19,13 @@ _LEVEL = 3
 
 
 class DeliveryWriter:
-    """Lines written one by one; `finish` names the file after their digest and puts it into the folder."""
+    """Lines written one by one; `finish` names the file after their digest and puts it into the folder.
 
-    def __init__(self, folder: Path, adapter: str) -> None:
+    `packer`: used by one writer at a time; a new one for each would take longer than most deliveries do.
+    """
+
+    def __init__(self, folder: Path, adapter: str, packer: zstandard.ZstdCompressor) -> None:
+        self._packer = packer
         self._folder = folder
         self._adapter = adapter
         self._digest = hashlib.sha256()
@@ -43,7 +47,7 @@ class DeliveryWriter:
         self._aside = self._folder / f"{_PREFIX}{self._adapter}-{os.getpid()}-{id(self):x}{TEMPORARY}"
         handle = os.open(self._aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)  # less the umask
         self._handle = os.fdopen(handle, "wb")
-        self._packed = zstandard.ZstdCompressor(level=_LEVEL).stream_writer(self._handle, closefd=False)
+        self._packed = self._packer.stream_writer(self._handle, closefd=False)
 
     def close(self) -> str | None:
         """What the delivery will be called, now that it is whole and durable; None where nothing was written.
@@ -79,10 +83,15 @@ class DeliveryWriter:
             self._aside = None
 
 
+def delivery_packer() -> zstandard.ZstdCompressor:
+    """What packs deliveries, of one writer after the other."""
+    return zstandard.ZstdCompressor(level=_LEVEL)
+
+
 @contextmanager
-def delivery_writer(folder: Path, adapter: str) -> Iterator[DeliveryWriter]:
+def delivery_writer(folder: Path, adapter: str, packer: zstandard.ZstdCompressor) -> Iterator[DeliveryWriter]:
     """A writer of which nothing stays when it does not come to `finish`."""
-    writer = DeliveryWriter(folder, adapter)
+    writer = DeliveryWriter(folder, adapter, packer)
     try:
         yield writer
     finally:

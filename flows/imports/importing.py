@@ -17,7 +17,7 @@ from typing import Any
 
 from slowwave.flows.imports.copied_turns import CopiedTurns
 from slowwave.flows.imports.cursors import Cursors
-from slowwave.flows.imports.deliveries import delivery_writer, remove_left
+from slowwave.flows.imports.deliveries import delivery_packer, delivery_writer, remove_left
 from slowwave.flows.imports.files import IDLE_SECONDS
 from slowwave.flows.imports.stores.seen_file import SeenFile
 from slowwave.flows.imports.units import Found, NotImported, Unit, UnreadableUnitError
@@ -88,6 +88,7 @@ class Import:
         self._seen = seen
         self._find_earlier = earlier
         self._deliveries: set[Path] = set()
+        self._packers = delivery_packer(), delivery_packer()
         self._progress = progress or (lambda *_: None)
 
     def run(self, found: Found) -> ImportReport:
@@ -183,8 +184,8 @@ class Import:
 
     def _delivered(self, reading: _Reading, context: Context, tally: Tally, wanted: Wanted) -> list[Path]:
         with (
-            delivery_writer(self.folder, self.adapter.name) as rows,
-            delivery_writer(self.folder, self.adapter.name) as refused,
+            delivery_writer(self.folder, self.adapter.name, self._packers[0]) as rows,
+            delivery_writer(self.folder, self.adapter.name, self._packers[1]) as refused,
         ):
             made = reading.made(context)
             for line in delivery_lines(made, self.adapter, tally, wanted, reading.name):

@@ -26,7 +26,9 @@ def moment_of(stated: object) -> datetime | None:
 def _moment_of_text(stated: str) -> datetime:
     """Asked several times of each record: of its own time, and of that of the turn so far."""
     moment = datetime.fromisoformat(stated.strip())
-    return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
+    if moment.tzinfo is None:
+        return moment
+    return (moment if moment.tzinfo is UTC else moment.astimezone(UTC)).replace(tzinfo=None)
 
 
 def later(moment: datetime, microseconds: int) -> datetime:

@@ -63,7 +63,7 @@ class TurnRows:
 
 def rows_when_over(turn: Turn, context: Context, told: Mapping[str, Fields] = _NOTHING_TOLD) -> TurnRows:
     """The rows of a turn, which is over; of outcomes `told` while it seemed so, those that no longer hold go."""
-    silent = replace(turn, calls=[replace(call, output="") if call.output else call for call in turn.calls])
+    silent = replace(turn, calls=[call._replace(output="") if call.output else call for call in turn.calls])
     outcomes = _outcomes(replace(turn, next_prompt=None), context)
     dropped = {key: _taken_back(fields, turn.ended_at) for key, fields in told.items() if key not in outcomes}
     return TurnRows(silent, _interaction(turn), outcomes | dropped)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 # cascade: the call never ran, because another one beside it failed
 CallEnd = Literal["ended", "refused", "interrupted", "cascade"]
 TurnEnd = Literal["ended", "interrupted", "api_error", "open"]
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """A tool call of a turn. `command`: the shell line, '' for other tools. `output`: for rules only, never a row's."""
 
     call_id: str

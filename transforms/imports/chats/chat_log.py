@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -220,8 +220,7 @@ class _Session:
     def _end_call(self, result: CallResult) -> None:
         call = self._going.calls.get(result.call_id) if self._going is not None else None
         if self._going is not None and call is not None:
-            self._going.calls[result.call_id] = replace(
-                call,
+            self._going.calls[result.call_id] = call._replace(
                 output=result.output[-_MOST_OUTPUT:] if call.command else "",
                 is_error=result.is_error,
                 exit_code=result.exit_code,

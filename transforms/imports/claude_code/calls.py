@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from slowwave.transforms.imports.claude_code.texts import INTERRUPTED, stated, text_of
@@ -49,7 +49,7 @@ def ended_call(call: Call, block: Mapping[str, Any], record: Mapping[str, Any]) 
     end = _end(text, is_error, record)
     output = text[-_MOST_OUTPUT:] if call.command else ""
     exit_code = _exit_code(text, is_error, record.get("toolUseResult")) if call.command and end == "ended" else None
-    return replace(call, output=output, exit_code=exit_code, is_error=is_error, end=end)
+    return call._replace(output=output, exit_code=exit_code, is_error=is_error, end=end)
 
 
 def _end(text: str, is_error: bool, record: Mapping[str, Any]) -> CallEnd:

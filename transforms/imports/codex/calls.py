@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -100,7 +99,7 @@ class Calls:
             end = "refused"
         elif _INTERRUPTED.match(output):
             end = "interrupted"
-        self._calls[call_id] = replace(begun, output=_kept(output), exit_code=exit_code, end=end)
+        self._calls[call_id] = begun._replace(output=_kept(output), exit_code=exit_code, end=end)
 
 
 def command_line(command: object) -> str:

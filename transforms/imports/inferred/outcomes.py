@@ -60,7 +60,7 @@ def inferred_outcomes(turn: Turn, *, corrections: bool = False) -> list[dict[str
 
 def with_needed_outputs(calls: Iterable[Call]) -> list[Call]:
     """The calls without the outputs that no rule looks at, which are most of a transcript."""
-    return [call if _is_output_needed(call) else replace(call, output="") for call in calls]
+    return [call if _is_output_needed(call) else call._replace(output="") for call in calls]
 
 
 def _is_output_needed(call: Call) -> bool:

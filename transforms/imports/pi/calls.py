@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from slowwave.transforms.imports.pi.texts import stated, text_of
 from slowwave.transforms.imports.turns import Call
@@ -18,8 +17,7 @@ _ABORTED = ("Operation aborted", "Command aborted")
 _MOST_OUTPUT = 250_000
 
 
-@dataclass(frozen=True)
-class OpenCall:
+class OpenCall(NamedTuple):
     """A call as it was made, with the file of memories that it reads, and from which line on."""
 
     call: Call
@@ -46,12 +44,11 @@ def ended_call(call: Call, message: Mapping[str, Any]) -> Call:
     text = text_of(message)
     is_error = message.get("isError") is True or details.get("status") == "error"
     if text.endswith(_ABORTED):
-        return replace(call, is_error=is_error, end="interrupted")
+        return call._replace(is_error=is_error, end="interrupted")
     if not call.command:
-        return replace(call, is_error=is_error)
-    return replace(
-        call, output=text[-_MOST_OUTPUT:], is_error=is_error, exit_code=_exit_code(call, text, is_error, details)
-    )
+        return call._replace(is_error=is_error)
+    exit_code = _exit_code(call, text, is_error, details)
+    return call._replace(output=text[-_MOST_OUTPUT:], is_error=is_error, exit_code=exit_code)
 
 
 def _exit_code(call: Call, text: str, is_error: bool, details: Mapping[str, Any]) -> int | None:

@@ -60,9 +60,9 @@ _OF_PROGRAM = re.compile(
     re.IGNORECASE,
 )
 _PROGRAMS = (
-    "mysql", "mariadb", "sshpass", "login ", "mongo", "redis-cli", "ldap", " pass:", "identified", "password>",
-    "passwd>", "secret>", "key>",
+    "mysql", "mariadb", "sshpass", "login ", "mongo", "redis-cli", "ldap", "password>", "passwd>", "secret>", "key>",
 )  # fmt: skip
+_IDENTIFIED = re.compile(r"identified\s{1,3}by\s")
 # One of these stands in every name, and to look for them is quicker than to look for names: with so many letters of
 # the name before its begin, and less than so many behind it.
 _NAMES = ("key", "token", "secret", "pass", "pwd", "cred", "authorization", "cookie")
@@ -85,7 +85,7 @@ def named(text: str) -> Iterator[Span]:
         yield from (Span(*one.span("value"), "authorization") for one in _BEARER.finditer(lower))
     if "--" in text:
         yield from (Span(*one.span("value"), "password") for one in _FLAG.finditer(text))
-    if has_any(lower, _PROGRAMS):
+    if has_any(lower, _PROGRAMS) or ("-pass" in lower and " pass:" in lower) or _IDENTIFIED.search(lower):
         yield from (Span(*one.span("value"), "password") for one in _OF_PROGRAM.finditer(text))
     if " -u" in text or " --user" in text:
         yield from (Span(*one.span("value"), "password") for one in _OF_USER.finditer(text))
