@@ -12,8 +12,8 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -129,29 +129,70 @@ def write_transcript(path: Path, client: Client, size: int, seed: int = 0) -> No
                 return
 
 
-def _measured(client: Client, size: int, files: int, home: Path) -> str:
-    folder = home / "sessions"
-    folder.mkdir()
+def write_transcripts(folder: Path, client: Client, size: int, files: int) -> None:
+    """Transcripts of a client, of so many bytes together."""
+    folder.mkdir(parents=True)
     for number in range(files):
         write_transcript(folder / f"{number}.jsonl", client, size // files, number)
-    written = sum(path.stat().st_size for path in folder.iterdir())
+
+
+@dataclass(frozen=True)
+class ImportCost:
+    """What an import took: bytes read, rows accepted, CPU seconds, and those of `reading`: reading and decoding alone.
+
+    `again`: CPU seconds of importing once more, with nothing changed. `memory`: bytes at most.
+    """
+
+    bytes: int
+    files: int
+    rows: int
+    seconds: float
+    again: float
+    reading: float
+    memory: int
+
+    @property
+    def times_reading(self) -> float:
+        """How many times what reading and decoding the same bytes takes."""
+        return self.seconds / self.reading
+
+    def __str__(self) -> str:
+        megabytes = self.bytes / 1e6
+        return (
+            f"{megabytes:,.0f} MB in {self.files:,} files, {self.rows:,} rows accepted: {self.seconds:.1f} CPU s, "
+            f"{megabytes / self.seconds:,.0f} MB per CPU s, {self.times_reading:.1f} x reading and decoding alone "
+            f"({self.reading:.2f} CPU s); again {self.again:.1f} CPU s; {self.memory / 1e6:,.0f} MB at most"
+        )
+
+
+def import_cost(client: str, folder: Path, home: Path) -> ImportCost:
+    """Import all transcripts in a folder twice into a new home."""
+    files = [*folder.rglob("*.jsonl")]
     code = "from slowwave.flows.cli.main import main; main(['import', %r, %r, '--format', 'json'])"
-    begun, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(
-        [sys.executable, "-c", code % (client, str(folder))],
-        env={"SLOWWAVE_HOME": str(home / "home"), "PATH": ""},
-        capture_output=True,
-        check=True,
-    )
+    said, seconds = _run(code % (client, str(folder)), home)
+    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    _, again = _run(code % (client, str(folder)), home)
+    _, reading = _run(_READING % str(folder), home)
+    rows = sum(json.loads(said)["import"]["rows"].values())
+    return ImportCost(sum(path.stat().st_size for path in files), len(files), rows, seconds, again, reading, memory)
+
+
+_READING = """
+import contextlib, pathlib, orjson
+for path in pathlib.Path(%r).rglob("*.jsonl"):
+    for line in path.read_bytes().splitlines():
+        with contextlib.suppress(orjson.JSONDecodeError):
+            orjson.loads(line)
+"""
+
+
+def _run(code: str, home: Path) -> tuple[bytes, float]:
+    """What a program printed, and the CPU seconds that it took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    env = {"SLOWWAVE_HOME": str(home), "PATH": ""}
+    done = subprocess.run([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    taken = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    told = json.loads(done.stdout)
-    rows = sum(told["import"]["rows"].values())
-    return (
-        f"{client}: {written / 1e6:,.0f} MB in {files} files, {rows:,} rows accepted: {taken:.1f} CPU s, "
-        f"{written / 1e6 / taken:,.0f} MB per CPU s, {time.monotonic() - begun:.1f} s by the clock, "
-        f"{after.ru_maxrss / 1e3:,.0f} MB at most"
-    )
+    return done.stdout, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main() -> None:
@@ -160,11 +201,15 @@ def main() -> None:
     parser.add_argument("--megabytes", type=int, default=1_000)
     parser.add_argument("--files", type=int, default=1)
     parser.add_argument("--client", choices=_RECORDS, action="append")
+    parser.add_argument("--folder", type=Path, help="import the transcripts in it, such as real ones, instead")
     given = parser.parse_args()
     clients: list[Client] = given.client or [*_RECORDS]
     for client in clients:
-        with tempfile.TemporaryDirectory() as folder:
-            print(_measured(client, given.megabytes * 10**6, given.files, Path(folder)))
+        with tempfile.TemporaryDirectory() as aside:
+            folder = given.folder or Path(aside) / "sessions"
+            if given.folder is None:
+                write_transcripts(folder, client, given.megabytes * 10**6, given.files)
+            print(f"{client}: {import_cost(client, folder, Path(aside) / 'home')}")
 
 
 if __name__ == "__main__":
