@@ -61,7 +61,7 @@ def test_a_home_that_learns_from_what_was_inferred_is_told_so(tmp_path: Path) ->
     for question in ("given", "works", "help"):
         assert answers[question] in told
     assert "1 attempt landed without saying what was tried (1 of 1 attempt inferred, not reported)" in told
-    assert "2 interactions landed, 1 with a known end, but without naming a memory that was given" in told
+    assert "2 interactions landed, 1 with a known end, but without naming a memory that was injected" in told
 
 
 def test_nothing_is_said_again_of_what_had_landed_nor_of_a_rehearsal(tmp_path: Path) -> None:

@@ -87,9 +87,11 @@ def said(home: HasSettings, command: str, *item_ids: str, now: datetime | None =
 
 
 def states(home: HasSettings) -> dict[str, dict[str, Any]]:
-    """The memories as they are now, by id."""
+    """The memories as they are now, by id, without what belongs to their last change alone."""
     log = LogAsOf(Lake(Path(home.settings.lake)), utc_now() + timedelta(days=1), home.settings.params())
-    now = log.states.filter(pl.col("valid_until").is_null()).drop("valid_from", "valid_until", "owner")
+    now = log.states.filter(pl.col("valid_until").is_null()).drop(
+        "valid_from", "valid_until", "owner", "changed_at", "recorded_at", "reason", "changed_by"
+    )
     return {row["memory_id"]: row for row in now.to_dicts()}
 
 

@@ -4,6 +4,8 @@ SELECT run_id, as_of
 FROM (
     SELECT run_id, as_of FROM memory_health
     UNION
+    SELECT run_id, as_of FROM memories_now
+    UNION
     SELECT run_id, as_of FROM memory_health_history
     UNION
     SELECT run_id, as_of FROM memory_references
