@@ -49,6 +49,7 @@ def _nothing_known(answers: Answers) -> bool:
     """Say what to do where a publish holds nothing."""
     if answers.count("memories_by_state") or answers.count("landed_by_day"):
         return False
+    st.title("Overview", anchor=False)
     notice(
         "note",
         "nothing has landed yet, so there is nothing to show",
