@@ -233,7 +233,8 @@ class PublishShell:
                 )
                 for of in dict.fromkeys(of for of, _ in group)
             ]
-            yield landed_days(pl.concat(rows)).collect()
+            # relaxed: a later release may widen the type of a landed column
+            yield landed_days(pl.concat(rows, how="vertical_relaxed")).collect()
 
     def _attempted(self, attempts: pl.DataFrame) -> pl.DataFrame:
         """Numbered. Some days at a time: what was offered in all takes several times as much to find as to hold."""
