@@ -42,15 +42,14 @@ def not_tried_lately(trend: str | None) -> str:
 
 
 def part(value: float) -> str:
-    """A share or probability to two digits, without the nought: `.60`, `1.00`, `−.07`."""
+    """A share or probability to two digits: `0.60`, `1.00`, `−0.07`."""
     text = f"{abs(value):.2f}"
-    sign = "−" if value < 0 and float(text) else ""
-    return sign + text.removeprefix("0")
+    return f"−{text}" if value < 0 and float(text) else text
 
 
 def small_part(value: float) -> str:
-    """A share as `part` says it; one that would be said as nothing is `below .01`."""
-    return "below .01" if 0 < value < _SMALLEST_PART else part(value)
+    """A share as `part` says it; one that would round to nothing is `below 0.01`."""
+    return "below 0.01" if 0 < value < _SMALLEST_PART else part(value)
 
 
 def percent(value: float) -> str:
@@ -67,9 +66,9 @@ def _small_percent(value: float) -> str:
 
 
 def points(value: float) -> str:
-    """A distance of two shares in points of a hundred: `9.6`; one that would be said as nothing is `below .1`."""
+    """A distance of two shares in points of a hundred: `9.6`; one that would round to nothing is `below 0.1`."""
     text = f"{100 * value:.1f}"
-    return "below .1" if value > 0 and text == "0.0" else text
+    return "below 0.1" if value > 0 and text == "0.0" else text
 
 
 def signed_points(value: float) -> str:
@@ -104,13 +103,13 @@ def beside_base_rate(skill: float, low: float | None, high: float | None) -> str
 
 
 def change(value: float, digits: int = 3) -> str:
-    """A difference, with its sign: `+.005`, `−.012`."""
+    """A difference, with its sign: `+0.005`, `−0.012`."""
     text = f"{abs(value):.{digits}f}"
-    return ("−" if value < 0 and float(text) else "+") + text.removeprefix("0")
+    return f"{'−' if value < 0 and float(text) else '+'}{text}"
 
 
 def interval(low: float, high: float) -> str:
-    """`.60–.95`; where an end is below 0 `−.10 to .20`."""
+    """`0.60–0.95`; where an end is below 0 `−0.10 to 0.20`."""
     joint = "–" if low >= 0 else " to "
     return f"{part(low)}{joint}{part(high)}"
 

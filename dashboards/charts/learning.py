@@ -67,7 +67,7 @@ def confidence_intervals(
     among = max(known.height, total or 0)
     is_part = among > shown.height
     subject = f"the {number_of(shown.height, *noun)} shown" if is_part else number_of(shown.height, *noun)
-    title = f"Of {subject}, {above} with the whole interval above .5, {below} below"
+    title = f"Of {subject}, {above} with the whole interval above 0.5, {below} below"
     behind = "most attempts" if attempts else "the narrowest intervals"
     chosen = f"; the {shown.height} with {behind} of {among:,}" if is_part else ""
     subtitle = f"Point: {unit}. Line: 90 % credible interval{chosen}"
@@ -104,9 +104,9 @@ def _bounds(row: dict[str, Any]) -> dict[str, float | None]:
 
 
 def _intervals(rows: list[parts.Row], labels: list[str]) -> list[alt.Chart]:
-    """Points with their intervals beside .5; `mark` of a row, where there is one, says with which shape."""
+    """Points with their intervals beside 0.5; `mark` of a row, where there is one, says with which shape."""
     x_axis = alt.Axis(format=".1f", tickCount=5, orient="bottom", grid=False)
-    title = "Estimate (0–1); the dashed line is .5"
+    title = "Estimate (0–1); the dashed line is 0.5"
     x = alt.X("low:Q", scale=alt.Scale(domain=[0, 1]), title=title, axis=x_axis)
     base = alt.Chart(alt.InlineData(values=rows)).encode(parts.row_axis(labels))
     even = alt.Chart(alt.InlineData(values=[{"even": _EVEN}])).mark_rule(color=GREY, strokeDash=[4, 4])
@@ -167,7 +167,7 @@ def strategies_per_task(frame: pl.DataFrame) -> alt.LayerChart:
         mark = _MARKS[1] if row["rank"] else _MARKS[0] if row["tried"] > 1 else _MARKS[2]
         rows.append({"row": text, "mark": mark, **_bounds(row)})
     title = f"{sure:,} of {number_of(tasks.height, 'combination')} of project, agent and kind of task "
-    title += f"{'has' if sure == 1 else 'have'} a strategy whose whole interval is above .5"
+    title += f"{'has' if sure == 1 else 'have'} a strategy whose whole interval is above 0.5"
     subtitle = "Point: estimated success of the next comparable attempt. Line: 90 % credible interval"
     if tasks.height > _MOST_TASKS:
         subtitle += f". The {_MOST_TASKS} combinations with most attempts"

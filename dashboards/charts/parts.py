@@ -100,7 +100,7 @@ def first_rows(frame: pl.DataFrame, count: int, rank: pl.Expr, then: Sequence[st
 
 
 def estimate(value: float, low: float | None, high: float | None) -> str:
-    """An estimate with its interval, such as '.60 (.41–.78)'."""
+    """An estimate with its interval, such as '0.60 (0.41–0.78)'."""
     return part(value) if low is None or high is None else f"{part(value)} ({interval(low, high)})"
 
 

@@ -124,14 +124,14 @@ def _worded(shares: pl.Series) -> pl.Series:
     return pl.Series(
         shares.name,
         [
-            cell_text(value) if not tiny else "below .001" if value > 0 else "above −.001"
+            cell_text(value) if not tiny else "below 0.001" if value > 0 else "above −0.001"
             for value, tiny in zip(shares, is_tiny, strict=True)
         ],
     )
 
 
 def with_interval(frame: pl.DataFrame, column: str) -> pl.DataFrame:
-    """`frame` with an estimate and its interval as one text, `.60 (.41–.78)`, in place of the estimate."""
+    """`frame` with an estimate and its interval as one text, `0.60 (0.41–0.78)`, in place of the estimate."""
     texts = [
         None if value is None else part(value) + (f" ({interval(low, high)})" if None not in (low, high) else "")
         for value, low, high in frame.select(column, f"{column}_low", f"{column}_high").iter_rows()

@@ -19,7 +19,7 @@ COUNTS = st.integers(0, 10**12)
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [(0.6, ".60"), (1.0, "1.00"), (0.0, ".00"), (-0.07, "−.07"), (-0.001, ".00"), (0.999, "1.00"), (12.5, "12.50")],
+    [(0.6, "0.60"), (1.0, "1.00"), (0.0, "0.00"), (-0.07, "−0.07"), (-0.001, "0.00"), (0.999, "1.00"), (12.5, "12.50")],
 )
 def test_a_part_has_two_digits_and_no_nought(value: float, expected: str) -> None:
     assert words.part(value) == expected
@@ -33,8 +33,8 @@ def test_a_change_always_has_its_sign_and_is_the_number(value: float, digits: in
 
 
 def test_intervals_do_not_run_into_a_minus_sign() -> None:
-    assert words.interval(0.6, 0.95) == ".60–.95"
-    assert words.interval(-0.1, 0.2) == "−.10 to .20"
+    assert words.interval(0.6, 0.95) == "0.60–0.95"
+    assert words.interval(-0.1, 0.2) == "−0.10 to 0.20"
 
 
 @given(COUNTS)
@@ -94,7 +94,7 @@ def test_a_percentage_is_the_number_and_nothing_has_no_sign(value: float) -> Non
 
 @pytest.mark.parametrize(
     ("value", "part", "points"),
-    [(0.0, ".00", "0.0"), (0.0004, "below .01", "below .1"), (0.004, "below .01", "0.4"), (0.096, ".10", "9.6")],
+    [(0.0, "0.00", "0.0"), (0.0004, "below 0.01", "below 0.1"), (0.004, "below 0.01", "0.4"), (0.096, "0.10", "9.6")],
 )
 def test_what_is_small_is_not_said_to_be_nothing(value: float, part: str, points: str) -> None:
     assert words.small_part(value) == part

@@ -243,7 +243,7 @@ def test_the_strategy_to_use_says_whose_it_is() -> None:
     one = strategy_to_use(strategies("shop"), 1, "")
     assert (
         one
-        == "Best so far of 1 tried strategy: “look in shop” (shop / git), estimate .70 (.60–.80), reliable; 9 attempts."
+        == "Best so far of 1 tried strategy: “look in shop” (shop / git), estimate 0.70 (0.60–0.80), reliable; 9 attempts."
     )
     assert "not tried lately" not in one
     stale = strategy_to_use(strategies("shop", trend="stale"), 1, "")

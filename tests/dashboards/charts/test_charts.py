@@ -294,11 +294,11 @@ def test_anti_patterns_are_counted_by_what_they_are_and_whole():
     base = {**CASES["anti_patterns_by_state"][1], "better_alternative": None}
     rows = [{**base, "pattern": f"p{at:02}", "state": "closed" if at % 4 else "dormant"} for at in range(40)]
     title, subtitle, _ = chart_words(charts.anti_patterns(pl.DataFrame(rows)))
-    assert title == "40 anti-patterns kept failing; none is open: “p00” in .90 of its attempts, .20 expected"
+    assert title == "40 anti-patterns kept failing; none is open: “p00” in 0.90 of its attempts, 0.20 expected"
     assert "The 15 of 40 with the widest gap" in subtitle
     mild = {**base, "pattern": "mild", "state": "open", "failure_rate": 0.5}
     title, subtitle, _ = chart_words(charts.anti_patterns(pl.DataFrame([*rows, mild])))
-    assert title == "1 strategy keeps failing: “mild” in .50 of its attempts, .20 expected"
+    assert title == "1 strategy keeps failing: “mild” in 0.50 of its attempts, 0.20 expected"
     assert "The 15 of 41 with the widest gap, open ones first" in subtitle
     costly = pl.DataFrame([{**CASES["costliest_anti_patterns"][1], "pattern": f"p{at}"} for at in range(10)])
     title, subtitle, _ = chart_words(charts.anti_patterns(costly, total=63))

@@ -49,8 +49,8 @@ def test_rows_that_look_alike_carry_what_differs() -> None:
 def test_tiny_shares_are_words_in_tables() -> None:
     rows = pl.DataFrame({"memories_count": [9, 9, 9], "skill": [-0.0005, 0.5, None], "calibration_error": [5e-4, 0, 1]})
     html = Given().table(rows, "need_calibration", "Forecasts").html
-    assert "below .001" in html
-    assert "above −.001" in html
+    assert "below 0.001" in html
+    assert "above −0.001" in html
     assert ">0.5<" in html
     assert ">–<" in html
     assert "e-0" not in html

@@ -52,7 +52,7 @@ def test_need_is_graded_in_the_sense_of_its_number() -> None:
             "On the 1,613 forecasts of 2026-04-01, need_30d, the probability of a reference within 30 days, is 3 % "
             "worse than the base rate, by log loss (90 % interval 1 % to 16 %)."
         ),
-        "Calibration error below .01; a perfect forecaster would score .02 on as many memories.",
+        "Calibration error below 0.01; a perfect forecaster would score 0.02 on as many memories.",
     ]
 
 

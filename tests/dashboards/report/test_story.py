@@ -182,7 +182,7 @@ def test_only_withheld_retrieval_calls_a_memory_harmful() -> None:
 def test_a_harmful_memory_is_told_with_its_interval_and_basis() -> None:
     row = {"lift": -0.7, "lift_low": -0.88, "lift_high": -0.51, "lift_basis": "randomised", "lost_successes": 4.04}
     said = (
-        "Lift −.70, 90 % interval −.88 to −.51: 4.0 successes lost to it. Compared were like interactions with it and"
+        "Lift −0.70, 90 % interval −0.88 to −0.51: 4.0 successes lost to it. Compared were like interactions with it and"
         " without it, as chance decided."
     )
     assert story.harm(row) == said
@@ -255,7 +255,7 @@ def test_forecasts_are_believed_only_as_far_as_their_interval(
     assert expected in said[1]
     assert said[1].startswith("On 2,464 attempts of 4 weeks")
     assert said[2:] == [
-        "They are too sure of themselves (slope .46; 1 would be right).",
+        "They are too sure of themselves (slope 0.46; 1 would be right).",
         "This grades the confidence of strategies; that of memories is not graded yet.",
     ]
     alone = story.grade(calibration(low, high).filter(pl.col("method") == "heuristic/1"))
