@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from thorough import IS_THOROUGH
+from thorough import IS_DRAWN, IS_THOROUGH, drawn
 
 from slowwave.flows.kernel.processes.threads import use_one_thread
 
@@ -38,8 +38,15 @@ if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
 _LONG = frozenset({"test_compiled.py", "test_used_compiled.py"})
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files of the last folder before all others."""
+# Of the cases of a slow test, where they are drawn: continuous integration has less than an hour.
+_SHARE = 0.25
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the longest files of the last folder before all others, and leave out cases that are not drawn."""
+    if IS_DRAWN:
+        items[:], left_out = drawn(items, _SHARE)
+        config.hook.pytest_deselected(items=left_out)
     items.sort(key=lambda item: item.path.name not in _LONG)
 
 

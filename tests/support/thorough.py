@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import random
 import zlib
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 IS_THOROUGH = os.environ.get("SLOWWAVE_TESTS") == "all"
+# Of the cases of a slow test a part is drawn, by SEED.
+IS_DRAWN = os.environ.get("SLOWWAVE_TESTS") == "drawn"
 # Of what is drawn, so that a run can be drawn again.
 SEED = zlib.crc32(os.environ.get("SLOWWAVE_SEED", "").encode())
 
@@ -29,3 +33,17 @@ def some(cases: Iterable[Any], count: int) -> list[Any]:
 def examples(few: int, many: int) -> int:
     """How many examples Hypothesis shall try: `few` in `make test`, `many` in `make test-all`."""
     return many if IS_THOROUGH else few
+
+
+def drawn(items: list[pytest.Item], share: float) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Return the items to run and those left out: of the cases of each slow test this share, drawn, one at least."""
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("slow") or item.get_closest_marker("crash"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    left_out: set[str] = set()
+    for test, listed in cases.items():
+        count = max(1, round(share * len(listed)))
+        names = sorted(item.nodeid for item in listed)
+        left_out |= {*names} - {*random.Random(f"{SEED} {test}").sample(names, count)}
+    return [item for item in items if item.nodeid not in left_out], [item for item in items if item.nodeid in left_out]
