@@ -11,6 +11,7 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Literal
 from urllib.parse import urlencode
 
@@ -35,6 +36,8 @@ _TEXT_CHARACTERS = 20_000
 _LONGEST_LINK = 4_000
 _PROJECTS_LISTED = 500
 _NO_PROJECT = "(no project)"
+_DAY_CHARACTERS = len("2026-03-10")
+_FIRST_DAY = date(1970, 1, 1)
 
 
 def said(*sentences: str) -> None:
@@ -171,6 +174,23 @@ def choice(
     return st.session_state[key] or ""
 
 
+def day_choice(label: str, name: str, usual: date) -> date:
+    """A day, the usual one where the address says none or no day; in the address as `name`."""
+    key = f"day_{name}"
+    try:
+        chosen = date.fromisoformat(address(name)[:_DAY_CHARACTERS])
+    except ValueError:
+        chosen = usual
+    st.session_state[key] = chosen
+    st.date_input(label, key=key, min_value=_FIRST_DAY, format="YYYY-MM-DD", on_change=_to_address, args=(key, name))
+    return st.session_state[key] or usual
+
+
+def label_of(text: str) -> str:
+    """The beginning of a text from a log, on one line."""
+    return shortened(terminal_safe(text), _LABEL_CHARACTERS)
+
+
 def typed(label: str, name: str, *, placeholder: str = "", most: int = 200) -> str:
     """A text a person types; it stands in the address as `name`."""
     key = f"typed_{name}"
@@ -274,7 +294,7 @@ def _labels(projects: Sequence[str]) -> dict[str, str]:
     labels: dict[str, str] = {}
     taken: set[str] = set()
     for project in projects:
-        label = shortened(terminal_safe(project), _LABEL_CHARACTERS) if project else _NO_PROJECT
+        label = label_of(project) if project else _NO_PROJECT
         number, unique = 1, label
         while unique in taken:
             number += 1

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -19,42 +19,120 @@ from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.transforms.core.statistics import Difference, stratified_difference
 from slowwave.transforms.core.vocabularies import CAUSAL_BASES
 
-ALL_PROJECTS = "%"
-"""The pattern of every project."""
 _MASS = 0.9
 _FEWEST = 20  # attempts on each side, from which on a difference is said
 _NAMES = 2
 _NAME_CHARACTERS = 26
 _TOP = 10
 _DRAWN = pl.col("probability") < 1
+_NO_INJECTION = "No injection is known: log `memories_used` with each interaction."
 
 
-def six_answers(answers: Answers, window: Window, project: str) -> list[Tile]:
-    """Return the tiles of the first screen, in its order."""
-    asked = [_helping, _using, _costing, _ignored, _failing, _to_do]
-    days = _by_day(answers, window.before or window.shown, window.shown, project)
-    return [ask(answers, days, window, project) for ask in asked]
+@dataclass(frozen=True)
+class Scope:
+    """Of which project and agent an answer is, each as a pattern of the recipes: all by default."""
+
+    project: str = "%"
+    agent: str = "%"
+
+    @property
+    def of_project(self) -> dict[str, str]:
+        """The params of a recipe that knows no agent."""
+        return {"project": self.project}
+
+    @property
+    def params(self) -> dict[str, str]:
+        """The params of a recipe."""
+        return {"project": self.project, "agent": self.agent}
 
 
-def _by_day(answers: Answers, before: Days, shown: Days, project: str) -> pl.DataFrame:
-    days = Days(before.first, shown.last)
-    return answers.rows("activity_by_day", int(ALL), **days.params(), project=project)
+@dataclass(frozen=True)
+class _Part:
+    """The days of one scope, and what happened on them: rows of `activity_by_day`."""
+
+    answers: Answers
+    days: Days
+    scope: Scope
+    activity: pl.DataFrame
+
+    @property
+    def params(self) -> dict[str, str]:
+        return self.days.params() | self.scope.params
+
+    def sum(self, name: str, days: Days | None = None) -> int:
+        rows = self.activity if days is None else self.activity.filter(pl.col("day").is_between(days.first, days.last))
+        return sum_of(rows, name)
+
+    def share(self, part: str, whole: str, days: Days | None = None) -> float | None:
+        return self.sum(part, days) / self.sum(whole, days) if self.sum(whole, days) else None
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What an answer is about, and with what it is compared (None: with nothing)."""
+
+    answers: Answers
+    shown: _Part
+    other: _Part | None
+    bars: Sequence[Days]
+    chosen: Mapping[str, str]
+
+    def tile(self, question: str, page: str, **chosen: str) -> Tile:
+        return Tile(question, view(page, **self.chosen, **chosen))
+
+    def shares(self, part: str, whole: str) -> list[float | None]:
+        return [self.shown.share(part, whole, bar) for bar in self.bars]
+
+    def change(self, part: str, whole: str, what: str = "") -> str:
+        now, before = self.shown.share(part, whole), self.other.share(part, whole) if self.other else None
+        if now is None or before is None:
+            return ""
+        return f"{what + ' ' if what else ''}{signed_points(now - before)} points"
+
+
+def six_answers(
+    answers: Answers,
+    window: Window,
+    scope: Scope,
+    *,
+    other: tuple[Days, Scope] | None,
+    chosen: Mapping[str, str] | None = None,
+) -> list[Tile]:
+    """Return the tiles of the first screen, in its order.
+
+    `other`: the days and the scope that they are compared with, None: with nothing. `chosen`: what the addresses that
+    the tiles lead to say already.
+    """
+    shown = _part(answers, window.shown, scope)
+    days = shown.activity["day"].to_list()
+    asked = _Asked(
+        answers,
+        shown,
+        None if other is None else _part(answers, *other),
+        window.bars(min(days)) if days else [],
+        chosen or {},
+    )
+    return [answer(asked) for answer in (_helping, _using, _costing, _ignored, _failing, _to_do)]
+
+
+def _part(answers: Answers, days: Days, scope: Scope) -> _Part:
+    activity = answers.rows("activity_by_day", int(ALL), **days.params(), **scope.params)
+    return _Part(answers, days, scope, activity)
 
 
 # ------------------------------------------------------------------------------------------------------ do they help?
 
 
-def _helping(answers: Answers, days: pl.DataFrame, window: Window, project: str) -> Tile:
-    tile = Tile(
-        "Do memories help?",
-        view("memories", list="effect"),
-        values=_shares(days, window, "successes_with", "attempts_with"),
+def _helping(asked: _Asked) -> Tile:
+    tile = replace(
+        asked.tile("Do memories help?", "memories", list="effect"),
+        values=asked.shares("successes_with", "attempts_with"),
         values_are="Success of attempts with a memory, over time",
     )
-    rows = answers.rows("attempts_by_injection", int(ALL), **window.shown.params(), project=project)
+    rows = _attempts(asked.shown)
     found = compared_success(rows)
     if found is None:
-        return replace(tile, lacks=_lacking(rows, days, window))
+        return replace(tile, lacks=_lacking(rows, asked.shown))
     difference, basis = found
     by_side = {
         has_memory: (attempts, successes)
@@ -64,11 +142,7 @@ def _helping(answers: Answers, days: pl.DataFrame, window: Window, project: str)
     }
     shares = {side: percent(successes / attempts) for side, (attempts, successes) in by_side.items()}
     verdict = "no clear difference" if difference.low <= 0 <= difference.high else "clear difference"
-    before = None
-    if window.before is not None:
-        before = compared_success(
-            answers.rows("attempts_by_injection", int(ALL), **window.before.params(), project=project)
-        )
+    before = None if asked.other is None else compared_success(_attempts(asked.other))
     return replace(
         tile,
         figure=signed_points(difference.value),
@@ -76,8 +150,12 @@ def _helping(answers: Answers, days: pl.DataFrame, window: Window, project: str)
         change="" if before is None else f"{signed_points(before[0].value)} before",
         says=f"{shares[True]} succeed with, {shares[False]} without: {verdict} "
         f"({signed_points(difference.low)} to {signed_points(difference.high)}); {basis}.",
-        named=_helpful(answers, project),
+        named=_helpful(asked),
     )
+
+
+def _attempts(part: _Part) -> pl.DataFrame:
+    return part.answers.rows("attempts_by_injection", int(ALL), **part.params)
 
 
 def compared_success(rows: pl.DataFrame) -> tuple[Difference, str] | None:
@@ -109,21 +187,20 @@ def compared_success(rows: pl.DataFrame) -> tuple[Difference, str] | None:
     return None
 
 
-def _lacking(rows: pl.DataFrame, days: pl.DataFrame, window: Window) -> str:
-    shown = _within(days, window.shown)
-    if not sum_of(shown, "attempts"):
+def _lacking(rows: pl.DataFrame, shown: _Part) -> str:
+    if not shown.sum("attempts"):
         return "No outcome is known: log `success` with each interaction."
-    if not sum_of(shown, "injected"):
-        return "No injection is known: log `memories_used` with each interaction."
+    if not shown.sum("injected"):
+        return _NO_INJECTION
     sides = dict(rows.group_by("has_memory").agg(pl.col("attempts").sum()).iter_rows())
     if not sides.get(False, 0):
         return "Every attempt had a memory: hold some back, and log `injection_probability`."
     return f"Needs {_FEWEST} attempts with a memory and {_FEWEST} without: choose more days."
 
 
-def _helpful(answers: Answers, project: str) -> list[Named]:
+def _helpful(asked: _Asked) -> list[Named]:
     """The memories whose effect is told from chance, the largest first."""
-    rows = answers.rows("helping_and_hurting_memories", int(ALL), project=project)
+    rows = asked.answers.rows("helping_and_hurting_memories", int(ALL), **asked.shown.scope.of_project)
     clear = rows.filter(
         ((pl.col("lift_low") > 0) | (pl.col("lift_high") < 0)) & pl.col("lift_basis").is_in(CAUSAL_BASES)
     ).sort(pl.col("lift").abs(), descending=True, maintain_order=True)
@@ -136,19 +213,18 @@ def _helpful(answers: Answers, project: str) -> list[Named]:
 # ---------------------------------------------------------------------------------------------------- are they used?
 
 
-def _using(answers: Answers, days: pl.DataFrame, window: Window, project: str) -> Tile:  # noqa: ARG001 - as all six
-    tile = Tile("Are they used?", view("interactions"))
-    shown = _within(days, window.shown)
-    asked, injected, used = (sum_of(shown, name) for name in ("interactions", "injected", "used"))
+def _using(asked: _Asked) -> Tile:
+    tile = asked.tile("Are they used?", "interactions")
+    prompts, injected, used = (asked.shown.sum(name) for name in ("interactions", "injected", "used"))
     if not injected:
-        return replace(tile, lacks="No injection is known: log `memories_used` with each interaction.")
+        return replace(tile, lacks=_NO_INJECTION)
     return replace(
         tile,
         figure=f"≥ {percent(used / injected)}",
         unit="seen in answers",
-        change=_change_of_share(days, window, "used", "injected"),
-        says=f"Injected in {percent(injected / asked)} of {number_of(asked, 'prompt')}.",
-        values=_shares(days, window, "used", "injected"),
+        change=asked.change("used", "injected"),
+        says=f"Injected in {percent(injected / prompts)} of {number_of(prompts, 'prompt')}.",
+        values=asked.shares("used", "injected"),
         values_are="Share of injections with a use, over time",
     )
 
@@ -156,49 +232,54 @@ def _using(answers: Answers, days: pl.DataFrame, window: Window, project: str) -
 # -------------------------------------------------------------------------------------------------- what do they cost?
 
 
-def _costing(answers: Answers, days: pl.DataFrame, window: Window, project: str) -> Tile:
-    tile = Tile("What do they cost?", view("memories", list="cost"))
-    of = {**window.shown.params(), "project": project}
-    total, unused, top = answers.summed(
+def _costing(asked: _Asked) -> Tile:
+    tile = asked.tile("What do they cost?", "memories", list="cost")
+    shown = asked.shown
+    total, unused, top = asked.answers.summed(
         "injected_memories",
         "sum(injected_tokens)::BIGINT AS total",
         "(sum(injected_tokens) FILTER (is_unused))::BIGINT AS unused",
         f"list_sum(max(injected_tokens, {_TOP}))::BIGINT AS top",
-        **of,
+        **shown.params,
     )
     if not total:
-        return replace(tile, lacks="No injection is known: log `memories_used` with each interaction.")
-    shown = _within(days, window.shown)
-    weeks = max(((shown["day"].max() - shown["day"].min()).days + 1) / 7, 1.0)  # pyright: ignore[reportAttributeAccessIssue, reportOperatorIssue] - there are days
-    rows = answers.rows("injected_memories", 1, **of)
-    before = None
-    if window.before is not None:
-        (before,) = answers.summed(
-            "injected_memories", "sum(injected_tokens)::BIGINT AS total", **window.before.params(), project=project
+        return replace(tile, lacks=_NO_INJECTION)
+    rows = asked.answers.rows("injected_memories", 1, **shown.params)
+    per_week = total / _weeks(shown)
+    before = 0.0
+    if asked.other is not None:
+        (found,) = asked.answers.summed(
+            "injected_memories", "sum(injected_tokens)::BIGINT AS total", **asked.other.params
         )
-    money = shown["cost"].sum()
+        before = (found or 0) / _weeks(asked.other)
+    money = shown.activity["cost"].sum()
     return replace(
         tile,
-        figure=in_short(total / weeks),
+        figure=in_short(per_week),
         unit="tokens a week",
-        change="" if not before else f"{signed_percent(total / before - 1)}",
+        change="" if not before else f"{signed_percent(per_week / before - 1)}",
         says=f"{percent((unused or 0) / total)} never used, {percent(top / total)} in ten memories."
         + (f" Spent: {money:,.2f}." if money else ""),
-        values=_sums(days, window, "injected_tokens"),
+        values=[float(shown.sum("injected_tokens", bar)) for bar in asked.bars],
         values_are="Injected tokens over time",
         named=[_memory(row, in_short(row["injected_tokens"])) for row in rows.iter_rows(named=True)],
     )
 
 
+def _weeks(part: _Part) -> float:
+    """How many weeks the log covers of these days, one at least."""
+    days = part.activity["day"].to_list()
+    return max((max(days) - min(days)).days + 1, 7) / 7 if days else 1.0
+
+
 # ---------------------------------------------------------------------------------------------------- what is ignored?
 
 
-def _ignored(answers: Answers, days: pl.DataFrame, window: Window, project: str) -> Tile:
-    tile = Tile("What is ignored?", view("memories", list="ignored"))
-    rows = answers.rows("ignored_instructions", int(ALL), project=project)
-    injected = sum_of(_within(days, window.shown), "injected")
-    if rows.is_empty() and not injected:
-        return replace(tile, lacks="No injection is known: log `memories_used` with each interaction.")
+def _ignored(asked: _Asked) -> Tile:
+    tile = asked.tile("What is ignored?", "memories", list="ignored")
+    rows = asked.answers.rows("ignored_instructions", int(ALL), **asked.shown.scope.of_project)
+    if rows.is_empty() and not asked.shown.sum("injected"):
+        return replace(tile, lacks=_NO_INJECTION)
     return replace(
         tile,
         figure=f"{rows.height:,}",
@@ -211,23 +292,22 @@ def _ignored(answers: Answers, days: pl.DataFrame, window: Window, project: str)
 # -------------------------------------------------------------------------------------------------- what keeps failing?
 
 
-def _failing(answers: Answers, days: pl.DataFrame, window: Window, project: str) -> Tile:
-    tile = Tile("What keeps failing?", view("strategies"))
-    of = {"project": project}
-    total = answers.count("costliest_anti_patterns", **of)
-    shown = _within(days, window.shown)
-    if not total and not sum_of(shown, "attempts"):
+def _failing(asked: _Asked) -> Tile:
+    tile = asked.tile("What keeps failing?", "strategies")
+    of = asked.shown.scope.params
+    total = asked.answers.count("costliest_anti_patterns", **of)
+    if not total and not asked.shown.sum("attempts"):
         return replace(tile, lacks="No outcome is known: log `success` and `strategy` with each attempt.")
-    rows = answers.rows("costliest_anti_patterns", _NAMES, **of)
-    lost = answers.summed("costliest_anti_patterns", "sum(failures - expected_failures) AS lost", **of)[0] or 0.0
+    rows = asked.answers.rows("costliest_anti_patterns", _NAMES, **of)
+    lost = asked.answers.summed("costliest_anti_patterns", "sum(failures - expected_failures) AS lost", **of)[0] or 0.0
     return replace(
         tile,
         figure=f"{total:,}",
         unit=("strategy" if total == 1 else "strategies")
         + (f", {number_of(round(lost), 'avoidable failure')}" if total else ""),
-        change=_change_of_share(days, window, "successes", "attempts", "success"),
+        change=asked.change("successes", "attempts", "success"),
         says="" if total else "No strategy fails more often than its peers.",
-        values=_shares(days, window, "successes", "attempts"),
+        values=asked.shares("successes", "attempts"),
         values_are="Success of attempts, over time",
         named=[_strategy(row) for row in rows.iter_rows(named=True)],
     )
@@ -246,11 +326,10 @@ def _strategy(row: Mapping[str, Any]) -> Named:
 # ------------------------------------------------------------------------------------------------- what shall I do now?
 
 
-def _to_do(answers: Answers, days: pl.DataFrame, window: Window, project: str) -> Tile:  # noqa: ARG001 - as all six
-    found = actions(answers, {"project": project})
-    return Tile(
-        "What shall I do now?",
-        view("review"),
+def _to_do(asked: _Asked) -> Tile:
+    found = actions(asked.answers, asked.shown.scope.of_project)
+    return replace(
+        asked.tile("What shall I do now?", "review"),
         figure="" if found else "Nothing",
         says="" if found else "Nothing waits for a person.",
         named=found,
@@ -258,39 +337,7 @@ def _to_do(answers: Answers, days: pl.DataFrame, window: Window, project: str) -
     )
 
 
-# --------------------------------------------------------------------------------------------------------- figures
-
-
-def _within(days: pl.DataFrame, shown: Days) -> pl.DataFrame:
-    return days.filter(pl.col("day").is_between(shown.first, shown.last))
-
-
-def _sums(days: pl.DataFrame, window: Window, name: str) -> list[float | None]:
-    return [float(sum_of(_within(days, bar), name)) for bar in _bars(days, window)]
-
-
-def _shares(days: pl.DataFrame, window: Window, part: str, whole: str) -> list[float | None]:
-    found = []
-    for bar in _bars(days, window):
-        rows = _within(days, bar)
-        found.append(sum_of(rows, part) / sum_of(rows, whole) if sum_of(rows, whole) else None)
-    return found
-
-
-def _bars(days: pl.DataFrame, window: Window) -> list[Days]:
-    """The parts of the window, from the first day with anything on."""
-    shown = _within(days, window.shown)["day"].to_list()
-    return window.bars(min(shown)) if shown else []
-
-
-def _change_of_share(days: pl.DataFrame, window: Window, part: str, whole: str, what: str = "") -> str:
-    if window.before is None:
-        return ""
-    now, before = _within(days, window.shown), _within(days, window.before)
-    if not sum_of(now, whole) or not sum_of(before, whole):
-        return ""
-    change = sum_of(now, part) / sum_of(now, whole) - sum_of(before, part) / sum_of(before, whole)
-    return f"{what + ' ' if what else ''}{signed_points(change)} points"
+# --------------------------------------------------------------------------------------------------------------- names
 
 
 def _memory(row: Mapping[str, Any], figure: str) -> Named:

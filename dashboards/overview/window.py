@@ -38,17 +38,21 @@ class Days:
 
 @dataclass(frozen=True)
 class Window:
-    """The days that are shown, those before them (None: nothing is compared), and whether the last one is whole."""
+    """The days that are shown, those before them (None: there are none), and whether the last one is complete."""
 
     shown: Days
     before: Days | None
     is_last_whole: bool = True
 
+    @property
+    def is_all(self) -> bool:
+        """Whether all days there are are shown."""
+        return self.shown.first == _FIRST_DAY
+
     def words(self) -> str:
-        """Return in words which days are shown, and with which they are compared."""
-        shown = f"All days to {self.shown.last}" if self.shown.first == _FIRST_DAY else self.shown.words()
-        before = "" if self.before is None else f", compared with {self.before.words()}"
-        return f"{shown}{'' if self.is_last_whole else ' (the last day is not complete)'}{before}. UTC days."
+        """Return in words which days are shown."""
+        shown = f"All days to {self.shown.last}" if self.is_all else self.shown.words()
+        return f"{shown}{'' if self.is_last_whole else ' (the last day is not complete)'}"
 
     def bars(self, since: date) -> list[Days]:
         """Return the shown days from `since` on in equal parts, at most 30; the last part may be shorter."""
@@ -60,18 +64,17 @@ class Window:
         return [Days(first, min(first + timedelta(days=step - 1), self.shown.last)) for first in firsts]
 
 
-def window_of(newest: pl.DataFrame, as_of: datetime, days: int, *, is_compared: bool = True) -> Window:
-    """Return the last `days` days (ALL_DAYS: all) up to the newest interaction or outcome.
+def window_of(newest: pl.DataFrame, as_of: datetime, chosen: int | Days) -> Window:
+    """Return the last `chosen` days (ALL_DAYS: all) up to the newest interaction or outcome, or the `chosen` days.
 
     `newest`: rows of `freshness`. A log that ended long before the publish is shown as of its end.
     """
     events = newest.filter(pl.col("landed_table").is_in(_EVENTS))["newest_at"].drop_nulls()
     end = as_of - timedelta(microseconds=1)
-    at = min(max(events.to_list(), default=end), end)
-    last = at.date()
-    is_whole = last < as_of.date()
-    if days == ALL_DAYS:
-        return Window(Days(_FIRST_DAY, last), None, is_whole)
-    first = last - timedelta(days=days - 1)
-    before = Days(first - timedelta(days=days), first - timedelta(days=1))
-    return Window(Days(first, last), before if is_compared else None, is_whole)
+    last = min(max(events.to_list(), default=end), end).date()
+    if chosen == ALL_DAYS:
+        return Window(Days(_FIRST_DAY, last), None, last < as_of.date())
+    shown = chosen if isinstance(chosen, Days) else Days(last - timedelta(days=chosen - 1), last)
+    length = shown.last - shown.first + timedelta(days=1)
+    before = Days(shown.first - length, shown.first - timedelta(days=1)) if shown.first - _FIRST_DAY > length else None
+    return Window(shown, before, shown.last < as_of.date())

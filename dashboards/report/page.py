@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from slowwave.dashboards.charts.theme import unchecked
 from slowwave.dashboards.cookbook.answers import Answers, framed
-from slowwave.dashboards.overview.six_answers import ALL_PROJECTS, six_answers
+from slowwave.dashboards.overview.six_answers import Scope, six_answers
 from slowwave.dashboards.overview.tiles import Tile
 from slowwave.dashboards.overview.window import DEFAULT_DAYS, window_of
 from slowwave.dashboards.report import details
@@ -110,8 +110,11 @@ def first_screen(connection: duckdb.DuckDBPyConnection, run_id: str) -> tuple[da
 
 def _tiles(answers: Answers, as_of: datetime, newest: pl.DataFrame | None) -> list[Tile]:
     """The first screen; nothing where another release made the publish."""
+    if newest is None:
+        return []
+    window, scope = window_of(newest, as_of, DEFAULT_DAYS), Scope()
     try:
-        return [] if newest is None else six_answers(answers, window_of(newest, as_of, DEFAULT_DAYS), ALL_PROJECTS)
+        return six_answers(answers, window, scope, other=None if window.before is None else (window.before, scope))
     except (duckdb.CatalogException, duckdb.BinderException):
         return []
 

@@ -224,6 +224,7 @@ class PublishShell:
                 log.winners(of, [day for one, day in group if one is of], DAYS_OF[of].columns).select(
                     pl.lit(of.name).alias("landed_table"),
                     "project",
+                    "agent",
                     pl.col(of.event_time).alias("occurred_at"),
                     "recorded_at",
                     *(

@@ -15,10 +15,10 @@ _HOURS_A_MICROSECOND = 1 / 3_600_000_000  # a product: Polars divides one row ot
 
 
 def landed_days(rows: pl.LazyFrame) -> Lazy[LandedDays]:
-    """One row per landed table, project and UTC day with a row, sorted by them; run_id and as_of apart.
+    """One row per landed table, project, agent and UTC day with a row, sorted by them; run_id and as_of apart.
 
-    `rows`: landed_table, project (NULL: not said), occurred_at, recorded_at, basis (of outcomes, else NULL), tokens,
-    cost (NULL: not said), of the winning versions.
+    `rows`: landed_table, project and agent (NULL: not said), occurred_at, recorded_at, basis (of outcomes, else NULL),
+    tokens, cost (NULL: not said), of the winning versions.
 
     A row is late when it was recorded more than 24 hours after it happened. Producers say when they recorded it; who
     does not say is not known to be late.
@@ -27,7 +27,10 @@ def landed_days(rows: pl.LazyFrame) -> Lazy[LandedDays]:
     is_late = delay > LATE_AFTER
     millionths = (pl.col("cost") * 1e6).round().cast(pl.Int64, strict=False)  # a sum of floats depends on their order
     counted = rows.group_by(
-        "landed_table", pl.col("project").fill_null(""), pl.col("occurred_at").dt.date().alias("day")
+        "landed_table",
+        pl.col("project").fill_null(""),
+        pl.col("agent").fill_null(""),
+        pl.col("occurred_at").dt.date().alias("day"),
     ).agg(
         pl.len().alias("rows_count"),
         (pl.col("basis") == "inferred").sum().alias("inferred_count"),

@@ -203,13 +203,14 @@ LANDED: tuple[type[Landed], ...] = (Interactions, Outcomes, Memories)
 
 
 class LandedDays(Table):
-    """What landed of each day: one row per landed table, project and UTC day, of the winning versions."""
+    """What landed of each day: one row per landed table, project, agent and UTC day, of the winning versions."""
 
     name: ClassVar[str] = "landed_days"
-    key: ClassVar[tuple[str, ...]] = ("landed_table", "project", "day")
+    key: ClassVar[tuple[str, ...]] = ("landed_table", "project", "agent", "day")
 
     landed_table: LandedTable = column("Key: the kind of row.")
     project: str = column("Key: project; '' is none. As the row states it; none may be not said.")
+    agent: str = column("Key: agent; '' is none. As the row states it; none may be not said.")
     day: date = column("Key: UTC day. On which it happened.")
     rows_count: int = column("Rows.")
     inferred_count: int = column("Of them outcomes with basis inferred.")

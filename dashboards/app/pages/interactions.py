@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import polars as pl
 import streamlit as st
 
 from slowwave.dashboards.app.live_answers import answer_table, answered
+from slowwave.dashboards.app.scope import CUSTOM, chosen_window, range_choice
 from slowwave.dashboards.app.sql_answers import SqlAnswer, SqlQuestion
 from slowwave.dashboards.app.widgets import (
     ANY,
@@ -23,6 +26,7 @@ from slowwave.dashboards.app.widgets import (
 from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import project_view, view
+from slowwave.dashboards.overview.window import ALL_DAYS
 from slowwave.dashboards.words import number_of
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.flows.kernel.times import utc_iso
@@ -35,7 +39,7 @@ _COLUMNS = (
     *("created_at", "prompt", "session_id", "response", "project", "agent", "client", "user_id", "memories_count"),
     *("cited_count", "interaction_id", "recorded_at"),
 )
-_NARROWED = ("agent", "client", "session", "user", "since", "until")
+_NARROWED = ("agent", "client", "session", "user", "days", "since", "until")
 
 
 def interactions_page(published: Published) -> None:
@@ -68,13 +72,20 @@ def interactions_page(published: Published) -> None:
 
 def _chosen(published: Published) -> dict[str, str] | None:
     """What is chosen, as the recipe takes it; None where it cannot be asked, which the page then says."""
-    left, middle, right = st.columns(3)
-    with left:
+    of_project, of_days, of_since, of_until = st.columns(4)
+    with of_project:
         project = project_choice(_projects(published))
-    with middle:
-        since = typed("Since (UTC, included)", "since", placeholder=_TIME)
-    with right:
-        until = typed("Until (UTC, not included)", "until", placeholder=_TIME)
+    with of_days:
+        days = range_choice(ALL_DAYS)
+    since, until = "", ""
+    if days == CUSTOM or (days == f"{ALL_DAYS}" and (address("since") or address("until"))):
+        with of_since:
+            since = typed("Since (UTC, included)", "since", placeholder=_TIME)
+        with of_until:
+            until = typed("Until (UTC, not included)", "until", placeholder=_TIME)
+    elif days != f"{ALL_DAYS}":
+        shown = chosen_window(published, published.answer("freshness"), days).shown
+        since, until = f"{shown.first}", f"{shown.last + timedelta(days=1)}"
     columns = st.columns(4)
     texts = {}
     for column, (name, label) in zip(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import polars as pl
 import streamlit as st
 
+from slowwave.dashboards.app.scope import days_params
 from slowwave.dashboards.app.widgets import (
     ANY,
     PAGE_ROWS,
@@ -26,7 +28,7 @@ from slowwave.dashboards.app.widgets import (
 )
 from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import with_interval
-from slowwave.dashboards.cookbook.cookbook import exactly
+from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import memory_link
 from slowwave.dashboards.words import NEVER_LANDED, STATES, URGENT_FIRST, number_of, shown_of
@@ -75,7 +77,8 @@ def memories_page(published: Published) -> None:
         if listed == _CHARTS:
             _charts(published, project)
         else:
-            _short_list(published, listed, project)
+            days = days_params(published) if "since" in cookbook()[LISTS[listed].recipe].params else {}
+            _short_list(published, listed, {"project": project, **days})
         return
     chosen, sort = _filters(published)
     first = (page_asked() - 1) * PAGE_ROWS
@@ -167,9 +170,8 @@ def _list_title(name: str) -> str:
     return LISTS[name].title if name in LISTS else "in charts, by verdict and state"
 
 
-def _short_list(published: Published, listed: str, project: str) -> None:
+def _short_list(published: Published, listed: str, of: Mapping[str, str]) -> None:
     chosen = LISTS[listed]
-    of = {"project": project}
     with published.answers() as answers:
         rows, total = answers.rows(chosen.recipe, PAGE_ROWS, **of), answers.count(chosen.recipe, **of)
     said(chosen.says)

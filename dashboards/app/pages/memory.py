@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 import polars as pl
 import streamlit as st
 
+from slowwave.dashboards.app.scope import days_params
 from slowwave.dashboards.app.where_it_lives import where_it_lives
 from slowwave.dashboards.app.widgets import (
     PAGE_ROWS,
@@ -77,10 +79,11 @@ def memory_page(published: Published) -> None:
     _text(memory)
     planned = published.answer("forgetting_plan", memory_id=exactly(memory_id))
     _verdict(memory, planned)
-    _state(published, memory)
-    _counts(published, memory)
+    days = days_params(published)
+    _state(published, memory, days)
+    _counts(published, memory, days)
     _outcomes(published, memory)
-    _days(published, memory_id)
+    _days(published, memory_id, days)
     _observations(published, memory_id)
     where_it_lives(memory_id)
     _to_do(published, memory, is_planned=planned.height > 0)
@@ -137,7 +140,7 @@ def _verdict(memory: Memory, planned: pl.DataFrame) -> None:
         asked("forgetting_plan", memory_id=exactly(memory["memory_id"]))
 
 
-def _state(published: Published, memory: Memory) -> None:
+def _state(published: Published, memory: Memory, days: Mapping[str, str]) -> None:
     memory_id = memory["memory_id"]
     section("Its state", use(memory))
     facts = [
@@ -153,8 +156,8 @@ def _state(published: Published, memory: Memory) -> None:
     asked("memory", memory_id=memory_id)
     left, right = st.columns(2)
     with left:
-        drawn(charts.memory_timeline(published.answer("memory_history", memory_id=memory_id)))
-        asked("memory_history", memory_id=memory_id)
+        drawn(charts.memory_timeline(published.answer("memory_history", memory_id=memory_id, **days)))
+        asked("memory_history", memory_id=memory_id, **days)
     with right:
         drawn(charts.memory_strength(published.answer("memory_strength", memory_id=memory_id)))
         asked("memory_strength", memory_id=memory_id)
@@ -192,7 +195,7 @@ def _review_value(value: float | None) -> str:
     return f"{value:.3g} successes per minute of looking, as far as its assumptions hold"
 
 
-def _counts(published: Published, memory: Memory) -> None:
+def _counts(published: Published, memory: Memory, days: Mapping[str, str]) -> None:
     """The counts, and the interactions behind the one that the address names."""
     memory_id = memory["memory_id"]
     section("Counts, and the interactions behind them")
@@ -221,11 +224,10 @@ def _counts(published: Published, memory: Memory) -> None:
         said(f"It was injected {number_of(memory['stale_injected_count'], 'time')} while it was no longer in use:")
         command("why", memory_id, format="json", purpose="Every interaction of every count")
         return
-    _interactions(published, memory, chosen)
+    _interactions(published, {"memory_id": memory_id, "counted": chosen, **days})
 
 
-def _interactions(published: Published, memory: Memory, chosen: str) -> None:
-    of = {"memory_id": memory["memory_id"], "counted": chosen}
+def _interactions(published: Published, of: Mapping[str, str]) -> None:
     count = published.count("memory_references_of", **of, limit=ALL)
     if not count:
         said("There is none.")
@@ -270,14 +272,14 @@ def _outcomes(published: Published, memory: Memory) -> None:
         said(sentence(terminal_safe(lift)))
 
 
-def _days(published: Published, memory_id: str) -> None:
-    rows = published.answer("memory_over_time", memory_id=memory_id)
+def _days(published: Published, memory_id: str, days: Mapping[str, str]) -> None:
+    rows = published.answer("memory_over_time", memory_id=memory_id, **days)
     section("Day by day", "" if rows.height else "Nothing about it changed on any day yet.")
     if rows.height:
         newest = rows.tail(_SHOWN_DAYS).reverse()
         caption = shown_of("Days on which its use changed, newest first", newest.height, rows.height)
         table(newest, "memory_over_time", caption=caption)
-    asked("memory_over_time", memory_id=memory_id)
+    asked("memory_over_time", memory_id=memory_id, **days)
 
 
 def _observations(published: Published, memory_id: str) -> None:

@@ -4,32 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
-from slowwave.dashboards.app.widgets import (
-    address,
-    asked,
-    choice,
-    drawn,
-    memory_projects,
-    notice,
-    pattern,
-    project_choice,
-    said,
-    section,
-    table,
-)
+from slowwave.dashboards.app.scope import Chosen, carried, scope_choice
+from slowwave.dashboards.app.widgets import asked, drawn, notice, said, section, table
 from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import Answers
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import FIRST_PAGE, project_view
 from slowwave.dashboards.overview.six_answers import six_answers
-from slowwave.dashboards.overview.window import ALL_DAYS, DAYS, DEFAULT_DAYS, LATEST, Window, window_of
+from slowwave.dashboards.overview.window import LATEST
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.templates import rendered
 
 _MANY = 100_000
 _SHOWN_PROJECTS = 20
-_RANGES = {f"{days}": f"Last {days} days" for days in DAYS} | {f"{ALL_DAYS}": "All days"}
-_NOTHING = "nothing"
 
 
 def overview_page(published: Published) -> None:
@@ -37,11 +24,13 @@ def overview_page(published: Published) -> None:
     with published.answers() as answers:
         if _nothing_known(answers):
             return
-        project, window = _choices(published, answers)
-        st.html(
-            rendered("first_screen.html.jinja", tiles=six_answers(answers, window, pattern(project)), is_linked=True)
-        )
-        _over_time(answers, project, window)
+        chosen = scope_choice(published, answers, "Overview")
+        quiet, line = story.quiet_log(published.as_of or LATEST, chosen.newest)
+        if quiet:
+            notice("warning", quiet, f"run `{line}`" if line else "")
+        tiles = six_answers(answers, chosen.window, chosen.scope, other=chosen.other, chosen=carried())
+        st.html(rendered("first_screen.html.jinja", tiles=tiles, is_linked=True))
+        _over_time(answers, chosen)
         _projects(answers)
 
 
@@ -59,31 +48,9 @@ def _nothing_known(answers: Answers) -> bool:
     return True
 
 
-def _choices(published: Published, answers: Answers) -> tuple[str | None, Window]:
-    """Which project, which days, and with what they are compared: all of it stands in the address."""
-    heading, of_project, of_days, of_comparison = st.columns([4, 5, 3, 4], vertical_alignment="center")
-    with heading:
-        st.title("Overview", anchor=False)
-    with of_project:
-        project = project_choice(memory_projects(published), is_bare=True)
-    with of_days:
-        days = choice(
-            "Days", "days", [*_RANGES], unchosen=_RANGES[f"{DEFAULT_DAYS}"], shown=_RANGES.__getitem__, is_bare=True
-        )
-    with of_comparison:
-        choice("Compared with", "compare", [_NOTHING], unchosen="vs. days before", is_bare=True)
-    newest = answers.rows("freshness", _MANY, project=pattern(project))
-    as_of = published.as_of or LATEST  # a file that does not name its run
-    window = window_of(newest, as_of, int(days or DEFAULT_DAYS), is_compared=address("compare") != _NOTHING)
-    quiet, line = story.quiet_log(as_of, newest)
-    if quiet:
-        notice("warning", quiet, f"run `{line}`" if line else "")
-    return project, window
-
-
-def _over_time(answers: Answers, project: str | None, window: Window) -> None:
-    of = {"project": pattern(project)}
-    said(window.words())
+def _over_time(answers: Answers, chosen: Chosen) -> None:
+    of = chosen.window.shown.params() | chosen.scope.params
+    said(chosen.words())
     left, right = st.columns(2)
     with left:
         drawn(charts.reinforcement_over_time(answers.rows("references_by_day", _MANY, **of)))

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
+from slowwave.dashboards.app.scope import days_params
 from slowwave.dashboards.app.widgets import (
     asked,
     choice,
@@ -42,7 +43,7 @@ def runs_page(published: Published) -> None:
         _answerable(answers)
         _published(answers, published.run_id)
         _refused(answers)
-        _landed(answers)
+        _landed(published, answers)
         _runs(answers)
 
 
@@ -170,12 +171,13 @@ def _refused_rows(answers: Answers, reasons: pl.DataFrame) -> None:
     asked("quarantined_rows", **of, **page)
 
 
-def _landed(answers: Answers) -> None:
-    days = answers.rows("landed_by_day", _MOST)
+def _landed(published: Published, answers: Answers) -> None:
+    of = days_params(published)
+    days = answers.rows("landed_by_day", _MOST, **of)
     fresh = answers.rows("freshness", _MOST)
     section("Landed rows", state_story.landed(days)[0])
     drawn(charts.landed_by_day(days))
-    asked("landed_by_day")
+    asked("landed_by_day", **of)
     if fresh.height:
         shown = fresh.head(_SHOWN)
         caption = shown_of("Newest row per kind and project", shown.height, fresh.height)

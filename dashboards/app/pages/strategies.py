@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 import streamlit as st
 
+from slowwave.dashboards.app.scope import days_params
 from slowwave.dashboards.app.widgets import (
     address,
     asked,
@@ -72,6 +73,7 @@ def strategies_page(published: Published) -> None:
         of = {"project": pattern(project), "agent": pattern(agent or None), "task_type": pattern(task_type or None)}
         _one(answers)
         _best(answers, of, task_type)
+        _over_time(published, answers, of)
         _moved(answers, of)
         _untried(answers, of)
         _failing(answers, of)
@@ -145,6 +147,14 @@ def _best(answers: Answers, of: Of, task_type: str) -> None:
     place = f"{first + 1:,} to {first + shown.height:,} of {chosen.height:,}"
     _strategies(shown, f"Tried strategies per kind of task, best first: {place}")
     asked("strategies", **of)
+
+
+def _over_time(published: Published, answers: Answers, of: Of) -> None:
+    """Success of all attempts week by week; a kind of task has too few a week."""
+    section("Success over time")
+    asking = {name: of[name] for name in ("project", "agent")} | days_params(published)
+    drawn(charts.success_by_week(answers.rows("success_by_week", _MOST_STRATEGIES, **asking)))
+    asked("success_by_week", **asking)
 
 
 def strategy_to_use(best: pl.DataFrame, total: int, task_type: str) -> str:

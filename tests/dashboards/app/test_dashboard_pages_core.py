@@ -242,8 +242,8 @@ def strategies(*names: str, trend: str = "stable") -> pl.DataFrame:
 def test_the_strategy_to_use_says_whose_it_is() -> None:
     one = strategy_to_use(strategies("shop"), 1, "")
     assert (
-        one
-        == "Best so far of 1 tried strategy: “look in shop” (shop / git), estimate 0.70 (0.60–0.80), reliable; 9 attempts."
+        one == "Best so far of 1 tried strategy: “look in shop” (shop / git), estimate 0.70 (0.60–0.80), reliable; "
+        "9 attempts."
     )
     assert "not tried lately" not in one
     stale = strategy_to_use(strategies("shop", trend="stale"), 1, "")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from slowwave.dashboards.overview.six_answers import compared_success
 from slowwave.dashboards.overview.tiles import sparkline
-from slowwave.dashboards.overview.window import ALL_DAYS, window_of
+from slowwave.dashboards.overview.window import ALL_DAYS, Days, window_of
 from slowwave.transforms.core.statistics import stratified_difference
 
 _SCHEMA = {
@@ -120,6 +120,14 @@ def test_a_window_ends_with_the_log_and_says_when_its_last_day_goes_on() -> None
     assert not today.is_last_whole
     assert "the last day is not complete" in today.words()
     assert window_of(newest(None), as_of, ALL_DAYS).words().startswith("All days to 2026-03-31")
+
+
+def test_chosen_days_are_compared_with_as_many_before() -> None:
+    chosen = Days(date(2026, 3, 10), date(2026, 3, 12))
+    window = window_of(newest(None), datetime(2026, 3, 31), chosen)  # noqa: DTZ001
+    assert window.shown == chosen
+    assert window.before == Days(date(2026, 3, 7), date(2026, 3, 9))
+    assert window_of(newest(None), datetime(2026, 3, 31), Days(date(1970, 1, 1), date(2026, 3, 1))).before is None  # noqa: DTZ001
 
 
 @given(st.integers(1, 400), st.integers(0, 500))

@@ -15,7 +15,7 @@ from slowwave.transforms.landing.landed_days import landed_days
 START = datetime(2026, 3, 1, 20)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 _TIME = pl.Datetime("us")
 _SCHEMA = {
-    "landed_table": pl.String, "project": pl.String, "occurred_at": _TIME, "recorded_at": _TIME, "basis": pl.String,
+    "landed_table": pl.String, "project": pl.String, "agent": pl.String, "occurred_at": _TIME, "recorded_at": _TIME, "basis": pl.String,
     "tokens": pl.Int64, "cost": pl.Float64,
 }  # fmt: skip
 _DAY = timedelta(hours=24)
@@ -31,13 +31,13 @@ _rows = st.lists(
 def _told(rows):
     frame = pl.DataFrame(
         [
-            (table, project, at, at + delay, *more, *[None] * (3 - len(more)))
+            (table, project, None, at, at + delay, *more, *[None] * (3 - len(more)))
             for table, project, at, delay, *more in rows
         ],
         schema=_SCHEMA,
         orient="row",
     )
-    return landed_days(frame.lazy()).collect().rows()
+    return landed_days(frame.lazy()).drop("agent").collect().rows()
 
 
 def test_a_day_is_told_by_its_rows():
@@ -55,6 +55,16 @@ def test_a_day_is_told_by_its_rows():
         ("outcomes", "shop", START.date(), 3, 2, 2, 36.0, 1200, 0.75, START + hour, START + 35 * hour),
         ("outcomes", "shop", (START + _DAY).date(), 1, 0, 0, None, None, 0.0, START + 4 * hour, START + 4 * hour),
     ]
+
+
+def test_agents_are_counted_apart_and_none_is_one_of_them():
+    times = [START + timedelta(minutes=n) for n in range(3)]
+    rows = [
+        ("interactions", "shop", agent, at, at, None, None, None)
+        for agent, at in zip(["coder", None, "coder"], times, strict=True)
+    ]
+    found = landed_days(pl.DataFrame(rows, schema=_SCHEMA, orient="row").lazy()).collect()
+    assert found.select("agent", "rows_count").rows() == [("", 1), ("coder", 2)]
 
 
 @given(rows=_rows)

@@ -7,8 +7,9 @@ SELECT
     landed_table,
     project,
     day,
-    late_count AS late_rows,
-    round(late_hours_max, 1) AS worst_hours
+    sum(late_count)::BIGINT AS late_rows,
+    round(max(late_hours_max), 1) AS worst_hours
 FROM landed_days
 WHERE late_count > 0 AND project LIKE $project ESCAPE '\'
+GROUP BY ALL
 ORDER BY day DESC, landed_table, project

@@ -3,7 +3,8 @@
 --   (0-1) – of them; inferred (attempts) – of them known by inference alone, 0 unless params learn from that; apart
 --   (attempts) – inferred, and counted in nothing else; apart_rate (0-1) – of these; outcomes – all rows known, skips and
 --   cascades too; raw_rate (0-1) – what counting them all would say
--- params: project=%
+-- params: agent=%; project=%; since=1900-01-01; until=9999-12-31
+-- `since` and `until` are days; the weeks of both are included whole.
 SELECT
     date_trunc('week', created_at)::DATE AS week,
     project,
@@ -15,6 +16,10 @@ SELECT
     count(*) AS outcomes,
     count(*) FILTER (success) / outcomes AS raw_rate
 FROM counted_outcomes
-WHERE project LIKE $project ESCAPE '\'
+WHERE
+    created_at >= date_trunc('week', $since::DATE)
+    AND created_at < date_trunc('week', $until::DATE)::TIMESTAMP + INTERVAL 7 DAY
+    AND project LIKE $project ESCAPE '\'
+    AND agent LIKE $agent ESCAPE '\'
 GROUP BY ALL
 ORDER BY week DESC, project

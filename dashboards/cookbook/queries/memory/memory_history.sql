@@ -3,7 +3,8 @@
 --   eligible (interactions) – new that day; injected (interactions) – new that day;
 --   referenced (interactions) – new that day; cited (interactions) – new that day; reference_count (interactions) – up to the end of the day;
 --   reinforced_confidence (0-1) – at the end of the day
--- params: memory_id
+-- params: memory_id; since=1900-01-01; until=9999-12-31
+-- `since` and `until` are days, both included.
 SELECT
     day,
     status,
@@ -16,4 +17,5 @@ SELECT
 FROM memory_health_history
 WHERE memory_id = $memory_id
 WINDOW days AS (ORDER BY day)
+QUALIFY day BETWEEN $since::DATE AND $until::DATE
 ORDER BY day

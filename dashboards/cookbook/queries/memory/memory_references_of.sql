@@ -6,10 +6,10 @@
 --   long memory was found, NULL is all of it, or not used; is_cited – the answer names the memory itself; success – of its latest attempt, NULL is none known;
 --   basis – how that is known: reported, evaluated or inferred; outcome_id – that attempt's outcome; apart_success – of
 --   its latest outcome that was inferred and counts for nothing, NULL is none; methods – what found it
--- params: memory_id; counted=; limit=50; offset=0
+-- params: memory_id; counted=; limit=50; offset=0; since=1900-01-01; until=9999-12-31
 -- `counted` chooses what one count is made of: injected, echoed, used, cited, referenced, confirmed or contradicted; '' is
 -- all.
--- `memory_interactions` has the texts, where the lake is at hand.
+-- `since` and `until` are days, both included. `memory_interactions` has the texts, where the lake is at hand.
 SELECT
     r.occurred_at,
     r.interaction_id,
@@ -38,6 +38,7 @@ LEFT JOIN (
 ) AS a ON a.interaction_id = r.interaction_id
 WHERE
     r.memory_id = $memory_id
+    AND r.occurred_at >= $since::DATE AND r.occurred_at < $until::DATE::TIMESTAMP + INTERVAL 1 DAY
     AND CASE $counted
         WHEN 'injected' THEN r.is_injected
         WHEN 'echoed' THEN r.is_echoed

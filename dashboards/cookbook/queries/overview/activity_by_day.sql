@@ -5,7 +5,7 @@
 --   interactions state; cost (the owner's currency) – that they state; attempts (attempts) – real attempts that ended on
 --   it; successes (attempts) – of them; attempts_with (attempts) – of interactions of the day with a memory injected;
 --   successes_with (attempts) – of these
--- params: project=%; since=1900-01-01; until=9999-12-31
+-- params: agent=%; project=%; since=1900-01-01; until=9999-12-31
 -- `since` and `until` are days, both included.
 WITH
 given AS (
@@ -15,6 +15,7 @@ given AS (
         r.is_injected
         AND r.occurred_at >= $since::DATE AND r.occurred_at < $until::DATE::TIMESTAMP + INTERVAL 1 DAY
         AND r.project LIKE $project ESCAPE '\'
+        AND coalesce(r.agent, '') LIKE $agent ESCAPE '\'
 ),
 prompts AS (
     SELECT day, count(*) AS injected, count(*) FILTER (is_used) AS used
@@ -33,6 +34,7 @@ landed AS (
     WHERE
         landed_table = 'interactions' AND day BETWEEN $since::DATE AND $until::DATE
         AND project LIKE $project ESCAPE '\'
+        AND agent LIKE $agent ESCAPE '\'
     GROUP BY day
 ),
 ended AS (
@@ -42,12 +44,16 @@ ended AS (
         is_counted
         AND created_at >= $since::DATE AND created_at < $until::DATE::TIMESTAMP + INTERVAL 1 DAY
         AND project LIKE $project ESCAPE '\'
+        AND agent LIKE $agent ESCAPE '\'
     GROUP BY day
 ),
 helped AS (
     SELECT day, sum(attempts)::BIGINT AS attempts_with, sum(successes)::BIGINT AS successes_with
     FROM attempts_by_injection
-    WHERE has_memory AND day BETWEEN $since::DATE AND $until::DATE AND project LIKE $project ESCAPE '\'
+    WHERE
+        has_memory AND day BETWEEN $since::DATE AND $until::DATE
+        AND project LIKE $project ESCAPE '\'
+        AND agent LIKE $agent ESCAPE '\'
     GROUP BY day
 )
 SELECT

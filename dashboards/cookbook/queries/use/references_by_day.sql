@@ -5,11 +5,15 @@
 --   using_interactions (interactions) – whose answer relies on at least one in whatever words;
 --   citing_interactions (interactions) – whose answer names at least one itself;
 --   referenced_memories (memories) – distinct memories repeated or relied on
--- params: project=%
+-- params: agent=%; project=%; since=1900-01-01; until=9999-12-31
+-- `since` and `until` are days, both included.
 WITH shown AS (
     SELECT occurred_at::DATE AS day, interaction_id, memory_id, is_injected, is_echoed, in_prompt, is_used, is_cited
     FROM memory_references
-    WHERE coalesce(project, '') LIKE $project ESCAPE '\'
+    WHERE
+        occurred_at >= $since::DATE AND occurred_at < $until::DATE::TIMESTAMP + INTERVAL 1 DAY
+        AND coalesce(project, '') LIKE $project ESCAPE '\'
+        AND coalesce(agent, '') LIKE $agent ESCAPE '\'
 ),
 -- in two steps: to count distinct ones takes three times as long
 interactions AS (

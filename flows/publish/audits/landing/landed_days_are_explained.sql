@@ -22,8 +22,9 @@ FROM (
     GROUP BY project, day
 ) AS r
 LEFT JOIN (
-    SELECT project, day, rows_count
+    SELECT project, day, sum(rows_count) AS rows_count
     FROM landed_days
     WHERE landed_table = 'interactions'
+    GROUP BY project, day
 ) AS l USING (project, day)
 WHERE coalesce(l.rows_count, 0) < r.found

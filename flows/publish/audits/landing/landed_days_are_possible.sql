@@ -1,6 +1,6 @@
 -- severity: fail
 -- Rows of a day happened on it, were seen by the publish, and at most all of them were late, by more than 24 hours.
-SELECT landed_table, project, day, rows_count, late_count, late_hours_max, newest_at, newest_recorded_at
+SELECT landed_table, project, agent, day, rows_count, late_count, late_hours_max, newest_at, newest_recorded_at
 FROM landed_days
 WHERE
     rows_count < 1

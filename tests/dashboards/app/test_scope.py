@@ -1,0 +1,76 @@
+"""Which project, agent and days a page is about, and with what it compares them: as the address says."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import datetime
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from drawn_pages import bodies, drawn, published_by, words
+from small_home import SmallHome, interaction
+from taught_rows import taught_rows
+
+from slowwave.dashboards.app.pages.interactions import interactions_page
+from slowwave.dashboards.app.pages.memories import memories_page
+from slowwave.dashboards.app.pages.memory import memory_page
+from slowwave.dashboards.app.pages.overview import overview_page
+from slowwave.dashboards.app.pages.runs import runs_page
+from slowwave.dashboards.app.pages.strategies import strategies_page
+
+AS_OF = datetime(2026, 4, 1)  # noqa: DTZ001 - naive times hold UTC
+CUSTOM = {"days": "custom", "since": "2026-03-02", "until": "2026-03-04"}
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory):
+    home = SmallHome(tmp_path_factory.mktemp("taught") / "home")
+    of_keeper = {"created_at": "2026-03-03T08:00:00Z", "agent": "keeper", "memories_used": ["bad advice"]}
+    keeper = [interaction(f"k{n}", **of_keeper) for n in range(45)]
+    home.land(*taught_rows(), *keeper)
+    home.nightly(AS_OF)
+    with closing(published_by(home)) as published:
+        yield published
+
+
+@pytest.mark.parametrize(
+    ("chosen", "says"),
+    [
+        ({"days": "7"}, "2026-03-25 to 2026-03-31, compared with 2026-03-18 to 2026-03-24"),
+        ({"days": "7", "compare": "nothing"}, "2026-03-25 to 2026-03-31. UTC days."),
+        (CUSTOM, "2026-03-02 to 2026-03-04, compared with 2026-02-27 to 2026-03-01"),
+        ({**CUSTOM, "compare": "agent keeper"}, "2026-03-02 to 2026-03-04, compared with agent keeper"),
+        ({**CUSTOM, "until": "2026-02-01"}, "the days end (2026-02-01) before they begin (2026-03-02)"),
+        ({"days": "custom", "since": "<b>", "until": "0000-99"}, "2026-03-02 to 2026-03-31, compared with"),
+        ({"days": "-1", "compare": "project no-such"}, "2026-03-02 to 2026-03-31, compared with 2026-01-31"),
+    ],
+)
+def test_the_overview_is_of_the_days_that_the_address_says(taught, chosen, says):
+    assert says in words(drawn(overview_page, taught, **chosen))
+
+
+def test_an_agent_alone_is_shown_and_what_the_page_leads_to_is_of_it_too(taught):
+    everybody = words(drawn(overview_page, taught, days="0"))
+    alone = drawn(overview_page, taught, days="0", agent="keeper")
+    assert "of 45 prompts" in words(alone)
+    assert "of 45 prompts" not in everybody
+    tile = next(part for part in bodies(alone).split('href="') if part.startswith("interactions?")).partition('"')[0]
+    assert parse_qs(urlsplit(tile.replace("&amp;", "&")).query) == {"agent": ["keeper"], "days": ["0"]}
+
+
+def test_pages_show_the_days_that_the_address_says(taught):
+    listed = words(drawn(memories_page, taught, list="cost", **CUSTOM))
+    assert listed != words(drawn(memories_page, taught, list="cost"))
+    for page in (runs_page, strategies_page):
+        assert "since=2026-03-02" in bodies(drawn(page, taught, **CUSTOM)).replace("with_", "")
+    of_memory = drawn(memory_page, taught, memory_id="bad advice", **CUSTOM)
+    assert "with_until=2026-03-04" in bodies(of_memory)
+    assert "with_until" not in bodies(drawn(memory_page, taught, memory_id="bad advice"))
+
+
+def test_interactions_of_some_days_are_those_of_these_times(taught):
+    named = drawn(interactions_page, taught, days="7")
+    typed = drawn(interactions_page, taught, since="2026-03-25", until="2026-04-01")
+    assert words(named) == words(typed)
+    assert [box.label for box in named.text_input] == ["Session", "Agent", "Client", "User"]
+    assert "Since (UTC, included)" in [box.label for box in typed.text_input]
