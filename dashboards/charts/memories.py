@@ -179,7 +179,7 @@ def decay_forecast(frame: pl.DataFrame) -> alt.LayerChart:
 
 
 def memory_timeline(frame: pl.DataFrame) -> alt.LayerChart:
-    """How often one memory was given and referred to, day by day. `frame`: of the recipe `memory_history`."""
+    """How often one memory was injected, quoted or used, day by day. `frame`: of the recipe `memory_history`."""
     summed, period = parts.bucketed(frame, "day", ["eligible", "injected", "referenced"])
     if summed.is_empty():
         return parts.blank("No use of this memory yet", "It has been eligible for no interaction.")
@@ -195,7 +195,7 @@ def memory_timeline(frame: pl.DataFrame) -> alt.LayerChart:
     rings = (
         alt.Chart(alt.InlineData(values=given)).mark_point(color=ORANGE, size=45, filled=False, opacity=1).encode(x, y)
     )
-    subtitle = f"Per UTC {period}. Bars: answers that repeat it word for word or use it in other words. "
+    subtitle = f"Per UTC {period}. Bars: answers that quote it or use it in other words. "
     subtitle += "Rings: interactions given it"
     described = (
         f"Eligible for {number_of(totals['eligible'], 'interaction')}, {summed['day'][0]} to {summed['day'][-1]}."

@@ -331,7 +331,7 @@ def _to_do(asked: _Asked) -> Tile:
     return replace(
         asked.tile("What shall I do now?", "review"),
         figure="" if found else "Nothing",
-        says="" if found else "Nothing waits for a person.",
+        says="" if found else "Nothing needs you.",
         named=found,
         has_commands=True,
     )

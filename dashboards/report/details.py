@@ -110,7 +110,7 @@ def alarms(answers: Answers) -> Section:
 
 
 def review(answers: Answers) -> Section:
-    """What waits for a person's word."""
+    """What needs review."""
     kinds = answers.counts("review_queue", "kind")
     section = Section("review", "Review", story.reviews(kinds, answers.count("review_by_project")))
     rows = answers.rows("review_queue", _FEW)

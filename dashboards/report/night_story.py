@@ -175,7 +175,7 @@ def changes(rows: pl.DataFrame, *, is_first: bool) -> Sentences:
 
 
 def is_faded() -> pl.Expr:
-    """Which rows of `got_worse` only tell that nothing referred to a memory."""
+    """Which rows of `got_worse` say only that no answer used a memory."""
     return pl.col("what").is_in(FADING_STATES) & (pl.col("kind") == "memory")
 
 
@@ -205,16 +205,16 @@ def worse(counts: pl.DataFrame, days: int) -> Sentences:
 
 
 def reviews(kinds: pl.DataFrame, projects: int) -> Sentences:
-    """What waits for a person. `kinds`: rows of `review_queue` by kind; `projects`: in how many."""
+    """What needs review. `kinds`: rows of `review_queue` by kind; `projects`: in how many."""
     total = sum_of(kinds)
     if not total:
-        return ["Nothing waits for a person's word."]
+        return ["Nothing needs review."]
     found = [
         number_of(count, *_KINDS.get(kind, (kind, kind))) for kind, count in kinds.select("kind", "rows").iter_rows()
     ]
     where = f" in {number_of(projects, 'project')}" if projects > 1 else ""
     return [
-        sentence(f"{number_of(total, 'item waits', 'items wait')} for a person's word{where}: {listed(found)}"),
+        sentence(f"{number_of(total, 'item needs', 'items need')} review{where}: {listed(found)}"),
         "Nothing of it is decided by itself.",
     ]
 

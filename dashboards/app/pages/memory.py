@@ -150,7 +150,7 @@ def _state(published: Published, memory: Memory, days: Mapping[str, str]) -> Non
         ("Importance", _NOT_KNOWN if memory["importance"] is None else part(memory["importance"])),
         ("Pinned or held", _kept(memory)),
         ("Reinforced confidence", _reinforced(memory["reinforced_confidence"])),
-        ("Worth a look", _review_value(memory["review_value"])),
+        ("Review priority", _review_value(memory["review_value"])),
     ]
     st.html(rendered("facts.html.jinja", facts=facts))
     asked("memory", memory_id=memory_id)
@@ -174,7 +174,7 @@ def use(memory: Memory) -> str:
 
 def _span(memory: Memory) -> str:
     if memory["first_referenced_at"] is None:
-        return "no detected use, which is no proof of none"
+        return "never visibly used, which does not prove that it never was"
     return f"{utc_text(memory['first_referenced_at'])} to {utc_text(memory['last_referenced_at'])}"
 
 
@@ -186,13 +186,13 @@ def _kept(memory: Memory) -> str:
 def _reinforced(value: float | None) -> str:
     if value is None:
         return "not known: its owner gave no initial confidence"
-    return f"{part(value)}: the initial one, raised by each echoing interaction"
+    return f"{part(value)}: the initial one, raised by each interaction that quotes it"
 
 
 def _review_value(value: float | None) -> str:
     if value is None:
         return _NOT_KNOWN
-    return f"{value:.3g} successes per minute of looking, as far as its assumptions hold"
+    return f"{value:.3g} successes gained per minute of review, if its assumptions hold"
 
 
 def _counts(published: Published, memory: Memory, days: Mapping[str, str]) -> None:
@@ -210,7 +210,7 @@ def _counts(published: Published, memory: Memory, days: Mapping[str, str]) -> No
         "Interactions behind",
         "counted",
         list(_COUNTS),
-        unchosen="injected, repeated, used or cited",
+        unchosen="injected, quoted, used or cited",
         shown=lambda name: _COUNTS[name][0],
     )
     if chosen == "eligible":

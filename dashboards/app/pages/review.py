@@ -1,4 +1,4 @@
-"""The page of the review queue and the forgetting plan: what waits for a person's word, and how to say it."""
+"""The page of the review queue and the forgetting plan: what needs a decision, and how to make it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _one(answers: Answers) -> None:
     if found.is_empty():
         notice(
             "warning",
-            "the address names an item that does not wait, or no longer",
+            "the address names an item that needs no review, or no longer",
             "what was decided stands at the end of this page",
         )
         return

@@ -237,7 +237,7 @@ def test_a_page_of_an_empty_publish_says_what_is_missing(empty, draw):
     expected: dict[Draw, Any] = {
         strategies_page: "No strategy to use is known: that needs outcomes with a strategy.",
         observations_page: "No fact is known yet: that needs active memories.",
-        review_page: "Nothing waits for a person's word.",
+        review_page: "Nothing needs review.",
         runs_page: "No row was ever refused.",
         sql_page: "memory_health",
     }

@@ -479,7 +479,7 @@ def test_an_anti_pattern_gone_dormant_is_told(tmp_path):
 def test_what_changed_names_every_topic_with_its_latest_example(answers):
     rows = answers(RECIPES["what_changed"], hours="1000")
     found = {(row["topic"], row["what"]): (row["count"], row["example_id"]) for row in rows}
-    assert found["use", "interactions that repeated a memory or used it in other words"] == (10, "attic 176")
+    assert found["use", "interactions that quoted a memory or used it in other words"] == (10, "attic 176")
     assert found["use", "interactions given a memory"] == (27, "advised 38")
     assert found["memories", "new, active"] == (10, "port again")
     assert found["memories", "marked keep"] == (1, "shadow")

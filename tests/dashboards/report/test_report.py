@@ -242,7 +242,7 @@ def test_an_empty_home_is_told_what_is_missing(empty_html: str) -> None:
     page = Page(empty_html)
     assert not page.of("img")
     assert page.text.count("No injection is known: log memories_used with each interaction.") == 3
-    for said in ("No outcome is known: log success with each interaction.", "Nothing waits for a person."):
+    for said in ("No outcome is known: log success with each interaction.", "Nothing needs you."):
         assert said in page.text
 
 

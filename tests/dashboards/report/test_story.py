@@ -130,8 +130,8 @@ def test_what_only_faded_comes_last() -> None:
 def test_the_queue_is_told_by_kind_and_its_command_is_left_to_a_person() -> None:
     kinds = counts(kind=["candidate", "merge", "unheard of"], rows=[1, 6, 2])
     said = story.reviews(kinds, 3)
-    assert said[0] == "9 items wait for a person's word in 3 projects: 1 candidate, 6 merges and 2 unheard of."
-    assert story.reviews(kinds.clear(), 0) == ["Nothing waits for a person's word."]
+    assert said[0] == "9 items need review in 3 projects: 1 candidate, 6 merges and 2 unheard of."
+    assert story.reviews(kinds.clear(), 0) == ["Nothing needs review."]
 
 
 def test_shadows_and_quotas_of_the_plan_are_told_apart() -> None:

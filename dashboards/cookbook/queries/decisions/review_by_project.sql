@@ -1,5 +1,5 @@
--- question: How much waits for review in each project, and how old is the oldest of it?
--- columns: project – the project; items – all that waits; harmful – memories that lower success;
+-- question: How many items need review in each project, and how old is the oldest?
+-- columns: project – the project; items – all of them; harmful – memories that lower success;
 --   contradictions – memories at odds; outdated – in use though a later one replaces them; expiring – referenced often,
 --   and about to expire; candidates – not in use yet;
 --   merges – memories that say the same; doubtful – failed more often than expected; fading – have faded, go down, or

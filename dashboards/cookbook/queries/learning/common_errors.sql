@@ -2,7 +2,7 @@
 -- columns: project – the project; error_template – the error, numbers, ids, times and addresses aside;
 --   error_family_template – what errors have in common that name different things; failures (attempts) – attempts that
 --   failed with it;
---   apart (attempts) – inferred failures with it, which count for nothing else; sessions (sessions) – distinct sessions among them; strategies – how many strategies failed with it; example – one
+--   apart (attempts) – inferred failures with it, not counted; sessions (sessions) – distinct sessions among them; strategies – how many strategies failed with it; example – one
 --   real message; last_at (UTC) – the last of them; error_id – for `slowwave why`
 -- params: agent=%; project=%; task_type=%; limit=20
 SELECT

@@ -1,7 +1,7 @@
 -- question: Does success rise or fall from week to week: over real attempts, not over raw rows?
 -- columns: week (UTC) – its Monday; project – the project; attempts – real attempts, reported or evaluated; success_rate
 --   (0-1) – of them; inferred (attempts) – of them known by inference alone, 0 unless params learn from that; apart
---   (attempts) – inferred, and counted in nothing else; apart_rate (0-1) – of these; outcomes – all rows known, skips and
+--   (attempts) – inferred, and not counted; apart_rate (0-1) – of these; outcomes – all rows known, skips and
 --   cascades too; raw_rate (0-1) – what counting them all would say
 -- params: agent=%; project=%; since=1900-01-01; until=9999-12-31
 -- `since` and `until` are days; the weeks of both are included whole.

@@ -11,14 +11,14 @@
 --   (interactions) – could have used it; injected_count (interactions) – were given it; stale_injected_count (interactions)
 --   – of them when it was superseded, invalid or expired; last_stale_injected_at (UTC) – the last of these; stale_hours
 --   (hours) – from when it became so to the last of these; echoed_count (interactions) –
---   answers that repeat its first words; used_count (interactions) – answers that rely on it in whatever words, a lower
+--   answers that quote its first words; used_count (interactions) – answers that use it in other words, a lower
 --   bound; cited_count (interactions) – answers that name it themselves, part of no other count; reference_count
---   (interactions) – echoed or used; first_referenced_at (UTC) – the first of them;
+--   (interactions) – quoted or used; first_referenced_at (UTC) – the first of them;
 --   last_referenced_at (UTC) – the last of them; stated_references (references) – as the store it comes from counted,
 --   part of no other count; stated_last_referenced_at (UTC) – the last of those; confirmed_count (interactions) – referenced in attempts that
 --   succeeded; contradicted_count (interactions) – referenced in attempts that failed: not evidence that it is false;
 --   contradicted_expected (interactions) – of these uses, failures expected without it; reinforced_confidence (0-1) –
---   initial confidence plus a step per echo; confidence (0-1) – how its uses ended beyond what was expected, .5 is no
+--   initial confidence plus a step per quote; confidence (0-1) – how its uses ended beyond what was expected, .5 is no
 --   difference; confidence_low (0-1) – lower end of its 90 % credible interval; confidence_high (0-1) – upper end; lift
 --   (difference of shares) – observed minus expected success of the interactions that had it, drawn towards the mean of all
 --   memories of its basis; lift_low (difference of shares) – lower end of its 90 % interval; lift_high (difference of shares) – upper end; lift_basis – randomised,

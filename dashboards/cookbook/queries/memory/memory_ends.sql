@@ -1,4 +1,4 @@
--- question: How did the interactions end that referred to one memory, and how is that known?
+-- question: How did the interactions end that quoted or used one memory, and how is that known?
 -- columns: basis – reported, evaluated or inferred; basis_method – what graded or inferred it, NULL is not said; is_counted
 --   – it decides how its interaction ended, else it was inferred and counts for nothing; succeeded (outcomes) – so many;
 --   failed (outcomes) – so many

@@ -1,6 +1,5 @@
 -- question: Behind which facts does one memory stand?
--- columns: part – states (says it), earlier (an earlier state of it) or at odds (both cannot hold); observation_id – the
---   fact (`why` takes it apart); project – its project, '' is none; proof_count (sources) – distinct sources;
+-- columns: part – states (says it), earlier (an earlier state of it) or at odds (both cannot hold); observation_id – the fact (`why` explains it); project – its project, '' is none; proof_count (sources) – distinct sources;
 --   memories_count (memories) – active memories that state it; confidence (0-1) – from how references to them ended, null
 --   is not known; freshness – fresh, ageing or stale; text – the fact in the words of its best memory
 -- params: memory_id

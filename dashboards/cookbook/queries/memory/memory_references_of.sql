@@ -1,7 +1,7 @@
 -- question: Which interactions stand behind each count of one memory?
 -- columns: occurred_at (UTC) – when; interaction_id – the interaction; project – its project, '' is none; agent – who;
---   session_id – its session; is_injected – it was given the memory; is_echoed – the answer repeats its first words;
---   in_prompt – the prompt held the same words already, NULL is not echoed; is_used – the answer relies on it in whatever
+--   session_id – its session; is_injected – it was given the memory; is_echoed – the answer quotes its first words;
+--   in_prompt – the prompt held the same words already, NULL is not quoted; is_used – the answer uses it in other
 --   words; used_score (0-1) – estimated probability of that, NULL below the threshold; passage – what of a
 --   long memory was found, NULL is all of it, or not used; is_cited – the answer names the memory itself; success – of its latest attempt, NULL is none known;
 --   basis – how that is known: reported, evaluated or inferred; outcome_id – that attempt's outcome; apart_success – of
@@ -9,7 +9,7 @@
 -- params: memory_id; counted=; limit=50; offset=0; since=1900-01-01; until=9999-12-31
 -- `counted` chooses what one count is made of: injected, echoed, used, cited, referenced, confirmed or contradicted; '' is
 -- all.
--- `since` and `until` are days, both included. `memory_interactions` has the texts, where the lake is at hand.
+-- `since` and `until` are days, both included. `memory_interactions` has the texts, where the lake can be read.
 SELECT
     r.occurred_at,
     r.interaction_id,

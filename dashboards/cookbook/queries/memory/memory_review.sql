@@ -1,6 +1,6 @@
--- question: What waits for a person's word about one memory?
+-- question: Which decisions about one memory does a person have to make?
 -- columns: rank – place in the queue; kind – harmful, contradiction, outdated, expiring, candidate, merge, doubtful,
---   fading or unused; reason – why it waits; text – what to read; item_id – as `slowwave review` takes it
+--   fading or unused; reason – why it needs one; text – what to read; item_id – as `slowwave review` takes it
 -- params: memory_id
 SELECT rank, kind, reason, text, item_id
 FROM review_queue

@@ -1,5 +1,5 @@
 -- question: Which facts stand behind the memories, and on how many sources?
--- columns: observation_id – the fact (`why` takes it apart); project – its project, '' is none; scope – memory type, and
+-- columns: observation_id – the fact (`why` explains it); project – its project, '' is none; scope – memory type, and
 --   agent where there is one; proof_count (sources) – distinct sources; memories_count (memories) – active memories that
 --   state it; confidence (0-1) – from how references to them ended, null is not known; freshness – fresh, ageing or
 --   stale; trend – of their use; text – the fact in the words of its best memory

@@ -130,7 +130,7 @@ counted AS (
     SELECT
         0,
         'use',
-        'interactions that repeated a memory or used it in other words',
+        'interactions that quoted a memory or used it in other words',
         count(DISTINCT interaction_id) AS count,
         arg_max({'id': interaction_id, 'text': NULL}, (occurred_at, interaction_id))
     FROM memory_references

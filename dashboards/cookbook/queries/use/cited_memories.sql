@@ -1,7 +1,7 @@
 -- question: Which memories do answers name themselves, and were these given to them, and found in them?
 -- columns: memory_id – the memory; project – its project, '' is none, NULL never landed; status – its state, NULL never
 --   landed; cited_count (interactions) – whose answer names it; given_count (interactions) – of them, those that were
---   given it; found_count (interactions) – of them, those whose answer was found to repeat or use it; last_cited_at (UTC)
+--   given it; found_count (interactions) – of them, those whose answer was found to quote or use it; last_cited_at (UTC)
 --   – the last of them; content – its text
 -- params: project=%; limit=20
 -- A producer says what an answer names (`memories_cited`). Found is a lower bound: of uses a part is found.

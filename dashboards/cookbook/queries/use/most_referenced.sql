@@ -1,8 +1,8 @@
 -- question: Which memories do answers refer to most, word for word or in other words?
 -- columns: memory_id – the memory; project – its project, '' is none; status – its state;
 --   eligible_count (interactions) – could have used it; injected_count (interactions) – were given it;
---   reference_count (interactions) – answers that repeat it word for word or use it in other words, a lower
---   bound; echoed_count (interactions) – of them, those that repeat it word for word;
+--   reference_count (interactions) – answers that quote it or use it in other words, a lower
+--   bound; echoed_count (interactions) – of them, those that quote it;
 --   content – its text
 -- params: project=%; limit=20
 SELECT

@@ -1,6 +1,6 @@
--- question: Which memories are echoed mostly where the prompt already said the same?
+-- question: Which memories are quoted mostly where the prompt already said the same?
 -- columns: memory_id – the memory; project – its project, '' is none;
---   echoed_count (interactions) – answers that repeat its first words;
+--   echoed_count (interactions) – answers that quote its first words;
 --   parroted_count (interactions) – of them, those whose prompt held the same words;
 --   parroted_share (0-1) – their share; content – its text
 -- params: share=0.5

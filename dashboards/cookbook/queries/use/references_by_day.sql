@@ -1,10 +1,10 @@
--- question: How many interactions were given a memory, and how many answers referred to one, day by day?
--- columns: day (UTC day) – when; injected_interactions (interactions) – given at least one memory;
---   echoing_interactions (interactions) – whose answer repeats at least one memory;
---   parroting_interactions (interactions) – of them, those whose prompt held the same words of some memory;
---   using_interactions (interactions) – whose answer relies on at least one in whatever words;
+-- question: How many interactions had a memory injected, and how many answers quoted or used one, day by day?
+-- columns: day (UTC day) – when; injected_interactions (interactions) – with at least one memory injected;
+--   echoing_interactions (interactions) – whose answer quotes at least one memory;
+--   parroting_interactions (interactions) – of them, those whose prompt held the quoted words too;
+--   using_interactions (interactions) – whose answer uses at least one in other words;
 --   citing_interactions (interactions) – whose answer names at least one itself;
---   referenced_memories (memories) – distinct memories repeated or relied on
+--   referenced_memories (memories) – distinct memories quoted or used
 -- params: agent=%; project=%; since=1900-01-01; until=9999-12-31
 -- `since` and `until` are days, both included.
 WITH shown AS (
