@@ -183,7 +183,9 @@ AT_THE_TOP = {
 }
 TOP_ABOVE = frozenset({"transforms"})
 # Commands that show what dashboards make of the published tables.
-SHOWING = re.compile(r"flows/(ask/(report|sql)|mcp/(answers|server)|cli/(dashboard(_script)?|memory/edit_lines))\.py")
+SHOWING = re.compile(
+    r"flows/(ask/(report|sql|why/look_next)|mcp/(answers|server)|cli/(dashboard(_script)?|memory/edit_lines))\.py"
+)
 NOTEBOOKS = "dashboards/notebook"  # they are run, and nothing imports them
 MOST_FILES = 16  # in a folder, its __init__ apart
 

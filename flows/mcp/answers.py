@@ -11,7 +11,7 @@ import orjson
 from pydantic import BaseModel, Field
 
 from slowwave.dashboards.cookbook.cookbook import Recipe, cookbook
-from slowwave.flows.ask.why.why import Publish
+from slowwave.flows.ask.why.lookup import Publish
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import quoted
 from slowwave.flows.kernel.times import utc_iso

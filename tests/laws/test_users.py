@@ -13,7 +13,7 @@ import pytest
 from small_home import interaction, memory
 from thorough import IS_THOROUGH
 
-from slowwave.flows.ask.why.why import Publish
+from slowwave.flows.ask.why.lookup import Publish
 from slowwave.transforms.landing.schema_changes import as_before, from_extra
 from slowwave.transforms.landing.tables import Memories
 from tests.laws.home import Home, Row

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from slowwave.flows.ask.why.text import wrapped
+from slowwave.flows.ask.why.layout import wrapped
 from slowwave.flows.kernel.terminal import shortened
 from slowwave.flows.kernel.times import utc_text
 
@@ -38,12 +38,12 @@ _DAY = 10  # characters of a time that are its day
 
 def curation_lines(found: Record) -> list[str]:
     """How what a memory states has changed, what waits about it, and what curation says of its texts, newest first."""
-    lines = [line for one in found["changed"] for line in wrapped(_changed(one))]
-    lines += [line for item in found["waits"] for line in wrapped(_waiting(item))]
+    lines = [line for one in found["changed"] for line in wrapped(changed_words(one))]
+    lines += [line for item in found["waits"] for line in wrapped(waiting_words(item))]
     return lines + [line for one in found["curated"] for line in wrapped(f"curation: {decided_words(one)}")]
 
 
-def _changed(one: Record) -> str:
+def changed_words(one: Record) -> str:
     """The states of the fact that a memory states, the oldest first, and where to ask for all of it."""
     told = ", then ".join(_state(step) for step in orjson.loads(one["journey"]))
     return f"what it states has changed: {told} (slowwave why {one['observation_id']})"
@@ -55,7 +55,8 @@ def _state(step: Record) -> str:
     return f"“{said}”{since}"
 
 
-def _waiting(item: Record) -> str:
+def waiting_words(item: Record) -> str:
+    """Return what waits for review about a memory, and why."""
     said = f"waits for review as {item['kind']} (place {item['rank']}, item {item['item_id'][:12]}): {item['text']}"
     return f"{shortened(said, _SHOWN)}; why: {shortened(item['reason'], _SHOWN)}"
 

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 
 from slowwave.flows.ask.connection import DuckDBConfig
-from slowwave.flows.ask.why.text import aligned, wrapped
+from slowwave.flows.ask.why.layout import aligned, wrapped
 from slowwave.flows.kernel.terminal import shortened
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.sql import with_lake_rows
@@ -174,9 +174,9 @@ def words_lines(found: Record) -> list[str]:
 
 def evidence_lines(found: Record) -> list[str]:
     """The evidence before and after, a line per memory and strategy."""
-    rows = [[row["memory_id"], *_moves(row, _OF_MEMORY)] for row in found["memories"]]
+    rows = [(row["memory_id"], moved_words(row)) for row in found["memories"]]
     rows += [
-        [" / ".join(filter(None, (row["task_type"], f"strategy {row['strategy_id']}"))), *_moves(row, _OF_STRATEGY)]
+        (" / ".join(filter(None, (row["task_type"], f"strategy {row['strategy_id']}"))), moved_words(row))
         for row in found["strategies"]
     ]
     if not rows:
@@ -187,17 +187,18 @@ def evidence_lines(found: Record) -> list[str]:
     return [
         "",
         "evidence before → with this interaction:",
-        *(line for name, *moves in rows for line in (*aligned([[name]]), *wrapped(f"  {', '.join(moves)}"))),
+        *(line for name, moved in rows for line in (*aligned([[name]]), *wrapped(f"  {moved}"))),
         *wrapped(f"confidence is what was published {of_before} → {of_after}"),
     ]
 
 
-def _moves(row: Record, counts: dict[str, str]) -> list[str]:
-    """What changed, or is not 0; then the confidences that are known."""
+def moved_words(row: Record) -> str:
+    """Return what changed of a memory or a strategy, or is not 0; then the confidences that are known."""
     before, after = row["before"], row["after"]
+    counts = [name for name in after if "confidence" not in name]
     moved = [f"{name} {before[name]:,} → {after[name]:,}" for name in counts if after[name]]
     for name in ("reinforced_confidence", "confidence"):
         if before.get(name) is not None or after.get(name) is not None:
             said = " → ".join("not known" if of.get(name) is None else f"{of[name]:.2f}" for of in (before, after))
             moved.append(f"{name.replace('_', ' ')} {said}")
-    return moved
+    return ", ".join(moved)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from slowwave.flows.ask.why.text import aligned, basis_words, more, printed, wrapped
-from slowwave.flows.kernel.terminal import counted, shortened
+from slowwave.flows.ask.why.layout import aligned, more, printed, wrapped
+from slowwave.flows.ask.why.text import basis_words
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.terminal import counted, quoted, shortened
 from slowwave.flows.kernel.times import utc_text
 from slowwave.transforms.learning.confidence.unanimous import UNANIMOUS_ATTEMPTS
 
@@ -59,11 +61,13 @@ WHERE strategy_id = $id
 ORDER BY project, agent, task_type, error_id
 """
 
+# with the beginning of its error's text
 _OUTCOMES = """
-SELECT * EXCLUDE (run_id, as_of)
-FROM counted_outcomes
-WHERE {column} = $id
-ORDER BY created_at DESC, outcome_id
+SELECT o.* EXCLUDE (run_id, as_of), left(e.error_template, 200) AS error
+FROM counted_outcomes AS o
+LEFT JOIN error_templates AS e USING (project, error_id)
+WHERE o.{column} = $id
+ORDER BY o.created_at DESC, o.outcome_id
 """
 
 _FITS = """
@@ -94,7 +98,7 @@ ORDER BY project, error_id
 """
 
 _OUTCOMES_OF_FAMILY = """
-SELECT o.* EXCLUDE (run_id, as_of)
+SELECT o.* EXCLUDE (run_id, as_of), left(e.error_template, 200) AS error
 FROM counted_outcomes AS o
 JOIN error_templates AS e USING (project, error_id)
 WHERE e.error_family = $id
@@ -110,8 +114,9 @@ def strategies_named(records: Records, given: str) -> list[str]:
 def strategy_about(records: Records, given: str) -> Record | None:
     """What is known of a strategy (by id or wording, the first of `strategies_named`); None: it is none.
 
-    `uses` hold the row of each project, agent and kind of task with exactly its `attempts` outcomes, its anti-patterns,
-    and apart from them the outcomes that were not learned from.
+    `uses` hold the row of each project, agent and kind of task (a case) with exactly its `attempts` outcomes and its
+    anti-patterns: cases with an open anti-pattern first, then those with most attempts. Apart from them are the
+    outcomes that were not learned from.
     """
     found = strategies_named(records, given)
     return _strategy(records, found[0]) if found else None
@@ -143,22 +148,46 @@ def _strategy(records: Records, strategy_id: str) -> Record:
     failing = records(_ANTI_PATTERNS, id=strategy_id)
     uses = records(_HEURISTICS, id=strategy_id)
     fits = {row["project"]: row for row in records(_FITS, projects=[use["project"] for use in uses])}
+    cases = [
+        {
+            **use,
+            "fit": fits.get(use["project"]),
+            "anti_patterns": [row for row in failing if _cell(row) == _cell(use)],
+            "outcomes": [row for row in outcomes if row["is_learned"] and _cell(row) == _cell(use)],
+        }
+        for use in uses
+    ]
     return {
         "strategy_id": strategy_id,
         "wordings": records(_WORDINGS, id=strategy_id),
-        "uses": [
-            {
-                **use,
-                "fit": fits.get(use["project"]),
-                "anti_patterns": [row for row in failing if _cell(row) == _cell(use)],
-                "outcomes": [row for row in outcomes if row["is_learned"] and _cell(row) == _cell(use)],
-            }
-            for use in uses
-        ],
+        "uses": sorted(cases, key=_first_look),
         # a file that an earlier release published does not have the table
         "not_tried": records(_UNTRIED, id=strategy_id) if records(_TELLS_OF_UNTRIED) else [],
         "not_learned": [row for row in outcomes if not row["is_learned"]],
     }
+
+
+def _first_look(case: Record) -> tuple[bool, int]:
+    return all(row["state"] != "open" for row in case["anti_patterns"]), -case["attempts"]
+
+
+def with_case_first(found: Record, asked: Mapping[str, str]) -> Record:
+    """Return a strategy with those cases first that have the `asked` project, agent or task type.
+
+    Raises UserError where there is no such case, or it is no strategy.
+    """
+    if found["kind"] != "strategy":
+        message = (
+            f"--project, --agent and --task-type choose where a strategy was tried, and this is of a {found['kind']}"
+        )
+        raise UserError(message)
+    cases = found["uses"]
+    fitting = [case for case in cases if all(case[name] == value for name, value in asked.items())]
+    if not fitting:
+        of = ", ".join(f"{name.replace('_', ' ')} {quoted(value)}" for name, value in asked.items())
+        message = f"strategy {found['strategy_id']} was not tried with {of}: leave these out to see where it was"
+        raise UserError(message)
+    return {**found, "uses": [*fitting, *(case for case in cases if case not in fitting)]}
 
 
 def _cell(row: Record) -> tuple[str, ...]:
@@ -171,7 +200,8 @@ def learned_text(found: Record, limit: int) -> str:
         return printed(_strategy_lines(found, limit))
     if "errors" in found:
         return printed(_error_lines(found, limit))
-    return printed(_outcome_lines(found["outcome"]))
+    first, *others = outcome_lines(found["outcome"])
+    return printed([f"outcome {found['outcome_id']}: {first}", *others])
 
 
 def _strategy_lines(found: Record, limit: int) -> list[str]:
@@ -181,8 +211,7 @@ def _strategy_lines(found: Record, limit: int) -> list[str]:
     )
     lines += more(len(found["wordings"]), limit)
     for use in found["uses"]:
-        agent, task_type = _short(use["agent"]) or "(no agent)", _short(use["task_type"]) or "(none)"
-        lines += ["", f"{_short(use['project']) or '(no project)'}, {agent}, task type {task_type}:"]
+        lines += ["", f"{case_words(use)}:"]
         attempts, sessions = counted(use["attempts"], "attempt"), counted(use["sessions"], "session")
         lines.append(f"  {attempts} in {sessions}, {use['successes']:,} successful")
         lines.append(
@@ -208,6 +237,12 @@ def _strategy_lines(found: Record, limit: int) -> list[str]:
     lines += _not_tried(found["not_tried"], limit)
     lines += ["", f"not learned from: {len(found['not_learned'])}", *_outcomes(found["not_learned"], limit)]
     return lines
+
+
+def case_words(row: Record) -> str:
+    """Return the project, agent and kind of task of a row."""
+    agent, task_type = _short(row["agent"]) or "(no agent)", _short(row["task_type"]) or "(none)"
+    return f"{_short(row['project']) or '(no project)'}, {agent}, task type {task_type}"
 
 
 def _days(length: float) -> str:
@@ -274,14 +309,15 @@ def _error_lines(found: Record, limit: int) -> list[str]:
     return [*lines, "", f"outcomes {len(found['outcomes'])}:", *_outcomes(found["outcomes"], limit)]
 
 
-def _outcome_lines(row: Record) -> list[str]:
+def outcome_lines(row: Record) -> list[str]:
+    """Return how an outcome ended and how that is known, then as what it counts, a line each."""
     counts = row.get("is_counted", row["is_attempt"])  # an earlier release published no basis
     counted = "counts as an attempt" if counts else "does not count as an attempt"
     known = f", {basis_words(row)}" if row.get("basis") else ""
     about = ", ".join(f"{name} {_short(row[name]) or '(none)'}" for name in ("project", "agent", "task_type", "block"))
     inferred = " (kind of task inferred from its words)" if row["is_task_type_inferred"] else ""
     lines = [
-        f"outcome {row['outcome_id']}: {'succeeded' if row['success'] else 'failed'}{known}, {counted}",
+        f"{'succeeded' if row['success'] else 'failed'}{known}, {counted}",
         f"{utc_text(row['created_at'])}, known from {utc_text(row['known_at'])}",
         f"{about}{inferred}",
         f"strategy {row['strategy_id'] or '(none)'}, error {row['error_id'] or '(none)'}",

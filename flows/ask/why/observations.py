@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from slowwave.flows.ask.why.curation import decided_words
-from slowwave.flows.ask.why.text import aligned, more, printed, wrapped
+from slowwave.flows.ask.why.layout import aligned, more, printed, wrapped
 from slowwave.flows.kernel.terminal import shortened
 from slowwave.flows.kernel.times import utc_text
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 import textwrap
 from collections.abc import Sequence
 from datetime import datetime
 from math import floor
 from typing import Any
 
-from rich.cells import cell_len, set_cell_size
-
+from slowwave.flows.ask.why.layout import aligned, more, printed, width, wrapped
 from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
 from slowwave.flows.kernel.times import utc_text
 from slowwave.transforms.core.columns import TEXT_LET_GO
@@ -19,13 +16,9 @@ from slowwave.transforms.lift.words import ASSOCIATED, compared
 
 Record = dict[str, Any]
 
-_WIDTH = 100
 _CONTENT_CHARACTERS = 400
 _VALUE_CHARACTERS = 60
 _PASSAGE_CHARACTERS = 300
-# where a line is too long, these give way, the widest first, down to this; times and ids stay whole
-_SHRINKING = (1, 2, 3)
-_LEAST = 8
 
 MEANINGS = {
     "eligible": "interactions in which it was active and which its project, scope and user include",
@@ -99,7 +92,7 @@ def interaction_text(found: Record, words: list[str], evidence: list[str]) -> st
         *(f"  {row['memory_id']}" for row in found["cited"]),
         "",
         f"outcomes {len(found['outcomes'])}: how it ended",
-        *(f"  {row['outcome_id']}  {_ended(row)}" for row in found["outcomes"]),
+        *(f"  {row['outcome_id']}  {ended_words(row)}" for row in found["outcomes"]),
         *evidence,
     ]
     return printed(lines)
@@ -112,7 +105,8 @@ def use_words_here(row: Record) -> str:
     return ", ".join(said) or "neither quoted nor used"
 
 
-def _ended(row: Record) -> str:
+def ended_words(row: Record) -> str:
+    """Return how an outcome ended, how that is known, and whether it decides."""
     decides = ", which decides" if row["is_deciding"] else ""
     known = f"{', ' if row.get('basis') else ''}{basis_words(row)}"
     ended = "succeeded" if row["success"] else "failed"
@@ -154,12 +148,16 @@ def _life(state: Record) -> list[str]:
     lines += wrapped(f"the store it comes from counted {stated}: not part of the counts here") if stated else []
     if state["reinforced_confidence"] is not None:
         lines.append(f"reinforced confidence {state['reinforced_confidence']:.2f}")
-    if state["confidence"] is not None:
-        low, high = state["confidence_low"], state["confidence_high"]
-        lines.append(
-            f"confidence {state['confidence']:.2f} from outcomes, 90 % credible interval {low:.2f} to {high:.2f}"
-        )
+    lines += [confidence_words(state)] if state["confidence"] is not None else []
     return lines + wrapped(lift_words(state))
+
+
+def confidence_words(state: Record) -> str:
+    """Return the confidence in a memory with its interval; '' where no outcome is known."""
+    if state["confidence"] is None:
+        return ""
+    low, high = state["confidence_low"], state["confidence_high"]
+    return f"confidence {state['confidence']:.2f} from outcomes, 90 % credible interval {low:.2f} to {high:.2f}"
 
 
 def stated_use(state: Record) -> str:
@@ -251,7 +249,7 @@ def _passage(row: Record) -> list[str]:
     if not row.get("passage"):
         return []
     said = f"which say “{shortened(row['passage'], _PASSAGE_CHARACTERS)}”"
-    return textwrap.wrap(terminal_safe(said), _width() - 2, initial_indent="    ", subsequent_indent="    ")
+    return textwrap.wrap(terminal_safe(said), width() - 2, initial_indent="    ", subsequent_indent="    ")
 
 
 def _parroted(rows: list[Record] | None) -> str:
@@ -289,57 +287,8 @@ def _changes(changes: list[Record], limit: int) -> list[str]:
     return lines + more(len(changes), limit)
 
 
-def more(count: int, limit: int) -> list[str]:
-    """How many were left out, if any."""
-    return [f"  … and {count - limit} more (--limit, or --format json for all)"] if count > limit else []
-
-
-def aligned(rows: list[list[str]]) -> list[str]:
-    """Rows in columns, narrowed to the width."""
-    if not rows:
-        return []
-    rows = [[terminal_safe(cell) for cell in row] for row in rows]
-    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-    excess = sum(widths) + 2 * len(widths) - _width()
-    while excess > 0:
-        widest = max(_SHRINKING, key=lambda i: widths[i])
-        if widths[widest] <= _LEAST:
-            break
-        widths[widest] -= 1
-        excess -= 1
-    return ["  " + "  ".join(map(_fitted, row, widths)).rstrip() for row in rows]
-
-
-def _fitted(cell: str, width: int) -> str:
-    return set_cell_size(cell, width) if cell_len(cell) <= width else set_cell_size(cell, width - 1) + "…"
-
-
-def wrapped(text: str) -> list[str]:
-    """A text from the log as indented lines."""
-    return textwrap.wrap(terminal_safe(text), _width() - 2, initial_indent="  ", subsequent_indent="  ")
-
-
 def _value(value: object) -> str:
     if value is None:
         return "nothing"
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return shortened(text, _VALUE_CHARACTERS) if text else "''"
-
-
-def _width() -> int:
-    return min(_WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else _WIDTH
-
-
-def printed(lines: Sequence[str]) -> str:
-    """The lines as text; what is wider than the terminal is continued on indented lines."""
-    printed = []
-    for line in map(terminal_safe, lines):
-        indent = " " * (len(line) - len(line.lstrip()) + 4)
-        printed += _folded(line, indent) or [""]
-    return "\n".join(printed) + "\n"
-
-
-def _folded(line: str, indent: str) -> list[str]:
-    if cell_len(line) <= _width():
-        return [line]
-    return textwrap.wrap(line, _width(), subsequent_indent=indent, drop_whitespace=True, break_on_hyphens=False)

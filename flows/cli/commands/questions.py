@@ -58,18 +58,32 @@ def sql(
     )
 
 
-@command("slowwave why MEMORY_ID", "slowwave why MEMORY_ID --format json", "slowwave why memory:MEMORY_ID")
+@command(
+    "slowwave why MEMORY_ID",
+    "slowwave why MEMORY_ID --all",
+    "slowwave why MEMORY_ID --format json",
+    "slowwave why memory:MEMORY_ID",
+    'slowwave why "patch the symptom and rerun" --task-type bugfix',
+)
 def why(
-    id: Annotated[str, typer.Argument(help="Of a memory, observation, interaction, strategy … or KIND:ID.")],  # noqa: A002 - the argument's name in the help
+    id: Annotated[str, typer.Argument(help="Of a memory, interaction, strategy, run … or KIND:ID.")],  # noqa: A002 - the argument's name in the help
+    is_all: Annotated[bool, typer.Option("--all", help="Every count, with the interactions behind it.")] = False,
     output: Annotated[TextFormat, typer.Option("--format", help="json lists every interaction of every count.")] = (
         "text"
     ),
-    limit: Annotated[int, typer.Option(min=1, help="Interactions shown per count, newest first.")] = 5,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="With --all, interactions shown per count, newest first. None: 5.")
+    ] = None,
+    project: Annotated[str | None, typer.Option(help="Of a strategy: where it was tried in this project.")] = None,
+    agent: Annotated[str | None, typer.Option(help="Of a strategy: where this agent tried it.")] = None,
+    task_type: Annotated[str | None, typer.Option(help="Of a strategy: at this kind of task.")] = None,
 ) -> None:
-    """Show every count of a memory or strategy with the rows behind it, newest first; or what an interaction used."""
+    """Explain a memory, strategy or run on one screen, with the strongest evidence; or what an interaction used."""
     from slowwave.flows.ask.why.why import run_why
 
-    run_why(settings_from_environment(), id, output=output, limit=limit)
+    asked = {"project": project, "agent": agent, "task_type": task_type}
+    case = {name: value for name, value in asked.items() if value is not None}
+    run_why(settings_from_environment(), id, output=output, is_all=is_all, limit=limit, case=case)
 
 
 @command("slowwave mcp", "slowwave mcp --project shop --user USER_ID", "slowwave mcp --http 8610")

@@ -15,8 +15,8 @@ import pytest
 from small_home import SmallHome, interaction, memory
 
 from slowwave.data.sample import write_sample
+from slowwave.flows.ask.why.lookup import Publish
 from slowwave.flows.ask.why.text import lift_words, use_words
-from slowwave.flows.ask.why.why import Publish
 from slowwave.flows.cli import main as cli
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.land.land import path_deliveries

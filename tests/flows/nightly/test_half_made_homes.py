@@ -39,7 +39,7 @@ def test_a_home_copied_with_its_links_followed_is_published_anew(home: SmallHome
     home.settings.current.unlink()
     shutil.copy(whole, home.settings.current)
     with pytest.raises(UserError, match="run `slowwave nightly` to publish anew"):
-        run_why(home.settings, "m1", output="text", limit=5)
+        run_why(home.settings, "m1")
     assert home.nightly().is_published
     assert current_run(home.settings) not in {None, whole}
 

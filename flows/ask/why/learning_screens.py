@@ -1,0 +1,144 @@
+"""The one screen of a strategy, an error or an outcome: the case that was asked for first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slowwave.flows.ask.why.layout import Fact, one_line, short_id
+from slowwave.flows.ask.why.learning import case_words, outcome_lines
+from slowwave.flows.ask.why.look_next import all_command, case_command, look_next, why_command
+from slowwave.flows.ask.why.strongest import evidence_texts, outcome_evidence
+from slowwave.flows.kernel.terminal import counted, quoted
+
+Record = dict[str, Any]
+
+_CASES = 3
+_PATTERNS = 2
+_ERRORS = 2
+_HALF = 0.5
+
+
+def strategy_facts(found: Record) -> list[Fact]:
+    """Return the facts of a strategy in the first of its cases, which is the one that was asked for."""
+    cases, wordings = found["uses"], found["wordings"]
+    case = cases[0] if cases else {}
+    evidence = outcome_evidence(case.get("outcomes", found["not_learned"]))
+    said = case.get("strategy") or (wordings[0]["strategy"] if wordings else "")
+    also = f", {counted(len(wordings), 'wording')}" if len(wordings) > 1 else ""
+    return [
+        ("strategy", [f"{found['strategy_id']}{also}"]),
+        ("text", [one_line(said)]),
+        ("case", [case_words(case)] if case else ["no attempt with it is learned from"]),
+        ("state", _state(case) if case else []),
+        ("evidence", evidence_texts(evidence, "interaction")),
+        ("figures", _figures(case) if case else [f"{counted(len(found['not_learned']), 'outcome')} not learned from"]),
+        ("other cases", _others(cases[1:])),
+        (
+            "look next",
+            look_next(
+                "strategies",
+                [
+                    all_command(found, found["strategy_id"]),
+                    *(case_command(row) for row in cases[1:2]),
+                    *(why_command(piece.id) for piece in evidence[:1]),
+                ],
+                strategy=found["strategy_id"],
+            ),
+        ),
+    ]
+
+
+def _state(case: Record) -> list[str]:
+    found = []
+    for row in case["anti_patterns"][:_PATTERNS]:
+        better = f" Better: {quoted(row['better_alternative'])}." if row["better_alternative"] else ""
+        found.append(f"{row['kind'].replace('_', ' ')} ({row['state']}): {row['why_bad']}{better}")
+    if found:
+        return found
+    if case["is_reliable"]:
+        return ["reliable: enough attempts, and the lower end of its interval is above 0.50"]
+    low = case["confidence_low"]
+    is_unsure = low <= _HALF
+    return [f"not reliable: {f'the lower end of its interval is {low:.2f}' if is_unsure else 'too few attempts'}"]
+
+
+def _figures(case: Record) -> list[str]:
+    attempts, sessions = counted(case["attempts"], "attempt"), counted(case["sessions"], "session")
+    interval = f"{case['confidence_low']:.2f} to {case['confidence_high']:.2f}"
+    own, relatives = f"{1 - case['prior_share']:.0%}", f"{case['prior_mean']:.2f}"
+    return [
+        f"{attempts} in {sessions}, {case['successes']:,} successful; trend {case['trend']}",
+        f"estimated success of the next attempt {case['confidence']:.2f}",
+        f"90 % credible interval for its share of successes in the next seven days {interval}",
+        f"its own attempts decide {own} of the estimate, its relatives ({relatives}) the rest",
+    ]
+
+
+def _others(cases: list[Record]) -> list[str]:
+    shown = [
+        f"{case_words(case)}: {case['successes']:,} of {counted(case['attempts'], 'attempt')} succeeded, "
+        f"estimate {case['confidence']:.2f}"
+        for case in cases[:_CASES]
+    ]
+    return shown + ([f"and {len(cases) - _CASES:,} more"] if len(cases) > _CASES else [])
+
+
+def error_facts(found: Record) -> list[Fact]:
+    """Return the facts of an error, or of a family of errors."""
+    kind = found["kind"]
+    errors, outcomes = found["errors"], found["outcomes"]
+    id_ = found["error_id"] if kind == "error" else found["error_family"]
+    text = errors[0]["error_template"] if kind == "error" else errors[0]["error_family_template"]
+    evidence = outcome_evidence([{**row, "error": None} for row in outcomes])
+    strategies = counted(len({row["strategy_id"] for row in outcomes} - {None}), "strategy", "strategies")
+    projects = ", ".join(dict.fromkeys(row["project"] or "(no project)" for row in errors))
+    families = dict.fromkeys(row["error_family"] for row in errors if row.get("error_family", id_) != id_)
+    return [
+        ("error" if kind == "error" else "error family", [f"{id_} in {projects}"]),
+        ("text", [one_line(text)]),
+        ("example", [one_line(row["example"]) for row in errors[:_ERRORS]]),
+        ("evidence", evidence_texts(evidence, "interaction")),
+        (
+            "figures",
+            [
+                f"{counted(len(outcomes), 'outcome')} ended with it, of {strategies}",
+                counted(sum(row["messages"] for row in errors), "distinct message"),
+                *([counted(len(errors), "error")] if kind == "family" else []),
+            ],
+        ),
+        (
+            "look next",
+            look_next(
+                "strategies",
+                [
+                    all_command(found, id_),
+                    *map(why_command, families),
+                    *(why_command(piece.id) for piece in evidence[:1]),
+                ],
+            ),
+        ),
+    ]
+
+
+def outcome_facts(found: Record) -> list[Fact]:
+    """Return the facts of an outcome: how it ended, how that is known, and as what it counts."""
+    row = found["outcome"]
+    first, *others = outcome_lines(row)
+    ids = (row["interaction_id"], row["error_id"])
+    return [
+        ("outcome", [f"{short_id(row['outcome_id'])}: {first}"]),
+        ("", others),
+        *([("error", [one_line(row["error"])])] if row["error"] else []),
+        (
+            "look next",
+            look_next(
+                "strategies",
+                [
+                    all_command(found, row["outcome_id"]),
+                    case_command(row) if row["strategy_id"] else "",
+                    *(why_command(id_) for id_ in ids if id_),
+                ],
+                strategy=row["strategy_id"] or "",
+            ),
+        ),
+    ]

@@ -1,0 +1,36 @@
+"""Where `slowwave why` says to look next: a page of the dashboard, and commands that can be copied."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from slowwave.dashboards.commands import command_line
+from slowwave.dashboards.links import view
+
+Record = dict[str, Any]
+
+_LONGEST = 85  # a command that is longer does not fit beside its label
+
+
+def look_next(page: str, commands: Sequence[str], **chosen: str) -> list[str]:
+    """Return the line of a dashboard page, with what is chosen there, and those commands that can be copied whole."""
+    address = view(page, **chosen)
+    lines = [f"slowwave dashboard, then the page {address}", *commands]
+    return [line for line in lines if line and len(line) <= _LONGEST]
+
+
+def why_command(id_: str, *, is_all: bool = False) -> str:
+    """Return the command that asks about an id; '' where it cannot be copied."""
+    return command_line("why", id_, all=is_all)
+
+
+def case_command(row: Record) -> str:
+    """Return the command that asks about a strategy in the project, agent and kind of task of a row."""
+    names = ("project", "agent", "task_type")
+    return command_line("why", row["strategy_id"], **{name: row[name] for name in names if row[name]})
+
+
+def all_command(found: Record, id_: str) -> str:
+    """Return the command that prints everything about what was found under an id."""
+    return why_command(f"{found['kind']}:{id_}" if found["also"] else id_, is_all=True)

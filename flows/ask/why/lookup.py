@@ -1,0 +1,355 @@
+"""What an id names in one publish, with the rows behind each of its counts.
+
+What was published is read from the serving file, what a publish does not repeat from the partitions and landed changes
+it was made from. DuckDB reads them all: loading Polars as well would take longer than the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from slowwave.flows.ask.why.curation import CHANGED, CURATED, WAITS
+from slowwave.flows.ask.why.interaction import WORDS, evidence_around
+from slowwave.flows.ask.why.layout import shown_argument
+from slowwave.flows.ask.why.learning import (
+    error_about,
+    family_about,
+    outcome_about,
+    strategies_named,
+    strategy_about,
+)
+from slowwave.flows.ask.why.observations import observation_about
+from slowwave.flows.ask.why.partitions import Partitions, partitions_of
+from slowwave.flows.ask.why.queries import (
+    CHANGES,
+    ELIGIBLE,
+    ENDED,
+    INTERACTION,
+    IS_PROJECT,
+    MEMORY,
+    OF_INTERACTION,
+    OUTCOMES_OF,
+    PLANNED,
+    REFERENCES,
+    REVIEWED,
+    STALE,
+)
+from slowwave.flows.ask.why.runs import run_about
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.terminal import counted, shortened
+from slowwave.flows.lake.erased.hashes import erased_keys
+from slowwave.flows.lake.files import files_by_day
+from slowwave.flows.lake.let_go.horizons import horizon
+from slowwave.flows.lake.near_ids import NEAR_PUBLISHED, SHOWN_NEAR
+from slowwave.flows.lake.sql import no_globs
+
+Record = dict[str, Any]
+
+_CHANGED_FIELDS = (
+    "memory_type",
+    "project",
+    "agent",
+    "content",
+    "status",
+    "confidence",
+    "importance",
+    "pinned",
+    "source_ids",
+    "superseded_by",
+    "scope",
+    "user_id",
+    "category",
+    "domain",
+    "source",
+    "tags",
+    "expires_at",
+    "stated_references",
+    "stated_last_referenced_at",
+)
+
+# What an earlier release published has no passages, no basis and no citations.
+_OF_USE = ("used_score", "passage", "passage_at")
+_OF_END = ("outcome_id", "basis", "basis_method")
+# What can be erased, and what its hashes are made of.
+_ERASABLE = {
+    "memory": "memories",
+    "interaction": "interactions",
+    "outcome": "outcomes",
+    "user": "user",
+    "session": "session",
+}
+# Of each count its column.
+_COUNTS = {
+    "eligible": "eligible_count",
+    "injected": "injected_count",
+    "stale": "stale_injected_count",
+    "echoed": "echoed_count",
+    "used": "used_count",
+    "cited": "cited_count",
+    "references": "reference_count",
+    "confirmed": "confirmed_count",
+    "contradicted": "contradicted_count",
+}
+
+
+class Publish:
+    """One run's serving file, and the lake it was made from; without a lake only what is published is told."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, lake: Path | None, run_id: str) -> None:
+        self._connection = connection
+        self._lake = lake
+        self._run_id = run_id
+        run = self._rows("SELECT as_of FROM runs WHERE run_id = $run_id", run_id=run_id)
+        if not run:
+            message = "the published file is not named after its run: run `slowwave nightly` to publish anew"
+            raise UserError(message)
+        self._as_of = run[0][0]
+
+    def looks(self) -> dict[str, Callable[[str], Record | None]]:
+        """How each kind of thing is looked up; what an id names alone is shown in this order."""
+        looks: dict[str, Callable[[str], Record | None]] = {
+            "memory": self.memory,
+            "interaction": self.interaction,
+            "strategy": partial(strategy_about, self.records),
+            "error": partial(error_about, self.records),
+            "family": partial(family_about, self.records),
+            "outcome": partial(outcome_about, self.records),
+            "observation": partial(observation_about, self.records),
+        }
+        if self._lake is not None:  # an agent asks, by a tool, about nothing that only says how things run
+            looks["run"] = partial(run_about, self.records)
+        return looks
+
+    def named(self, given: str) -> Record:
+        """What an id or `KIND:ID` names, with `also`: the other things it names, each as the `KIND:ID` that chooses it.
+
+        Raises UserError when it names nothing.
+        """
+        kind, _, rest = given.partition(":")
+        looks = self.looks()
+        things = [(name, given, look(given)) for name, look in looks.items()]
+        if kind in looks and rest:
+            things.insert(0, (kind, rest, looks[kind](rest)))
+        found = [(f"{name}:{id_}", thing) for name, id_, thing in things if thing is not None]
+        if not found:
+            raise UserError(self.unknown(rest if kind in looks and rest else given))
+        also = [name for name, _ in found[1:]]
+        kind, shown = found[0][0].partition(":")[0], found[0][1]
+        if kind == "strategy":
+            also += [f"strategy:{id_}" for id_ in strategies_named(self.records, found[0][0].partition(":")[2])[1:]]
+        return {"kind": kind, "as_of": self._as_of, "run_id": self._run_id, **shown, "also": also}
+
+    def memory(self, memory_id: str) -> Record | None:
+        """The memory as published, its counts, the interactions behind each (newest first), and its changes.
+
+        `apart` are the attempts among its references that were inferred, and that nothing is learned from.
+        `erased_at`: when it was erased, if it was, and rows of others still name it.
+        `eligible` is None, and `problem` says why, where the partitions that tell are gone. None for an unknown id.
+        """
+        known = self.records(MEMORY, id=memory_id)
+        if not known:
+            return None
+        state = known[0]
+        references = self.records(REFERENCES, id=memory_id)
+        injected = [_about(row) for row in references if row["is_injected"]]
+        echoed = [_about(row, "echoed_in", "in_prompt") for row in references if row["is_echoed"]]
+        used = [_about(row, *_OF_USE) for row in references if row["is_used"]]
+        referenced = [_about(row, "methods") for row in references if row["is_echoed"] or row["is_used"]]
+        attempts = self.records(ENDED, id=memory_id)
+        ended = [row for row in attempts if row["is_deciding"]]
+        eligible, problem = self._eligible(memory_id, state["eligible_count"])
+        return {
+            "memory_id": memory_id,
+            "memory": {k: v for k, v in state.items() if k not in {*_COUNTS.values(), "memory_id"}},
+            "counts": {name: state[column] for name, column in _COUNTS.items() if column in state},
+            "eligible": eligible,
+            "injected": injected,
+            # what an earlier release published does not say
+            "stale": self.records(STALE, id=memory_id) if "stale_injected_count" in state else [],
+            "echoed": echoed,
+            "used": used,
+            "cited": [_about(row) for row in references if row.get("is_cited")],
+            "references": referenced,
+            "confirmed": [_about(row, *_OF_END) for row in ended if row["success"]],
+            "contradicted": [_about(row, *_OF_END) for row in ended if not row["success"]],
+            "apart": [_about(row, *_OF_END, "success") for row in attempts if row.get("is_counted") is False],
+            "planned": next(iter(self.records(PLANNED, id=memory_id)), None),
+            "changed": self.records(CHANGED, id=memory_id),
+            "waits": self.records(WAITS, id=memory_id),
+            "curated": self.records(CURATED, id=memory_id),
+            "changes": self._changes(memory_id),
+            "problem": problem,
+            "erased_at": _erased_at(self._lake, "memories", memory_id),
+        }
+
+    def interaction(self, interaction_id: str) -> Record | None:
+        """An interaction's prompt and answer, its memories and outcomes, and the evidence around it; None: unknown."""
+        references = self.records(OF_INTERACTION, id=interaction_id)
+        about = references or self._replayed(interaction_id)
+        if not about:
+            return None
+        outcomes = self.records(OUTCOMES_OF, id=interaction_id)
+        texts = horizon(self._lake, "texts") if self._lake is not None else None
+        return {
+            "interaction_id": interaction_id,
+            **{name: about[0][name] for name in ("occurred_at", "project", "agent", "session_id")},
+            **self._words(interaction_id, about[0]["occurred_at"]),
+            "injected": [{"memory_id": row["memory_id"]} for row in references if row["is_injected"]],
+            "echoed": [
+                {name: row[name] for name in ("memory_id", "echoed_in", "in_prompt")}
+                for row in references
+                if row["is_echoed"]
+            ],
+            "used": [{name: row.get(name) for name in ("memory_id", *_OF_USE)} for row in references if row["is_used"]],
+            "cited": [{"memory_id": row["memory_id"]} for row in references if row.get("is_cited")],
+            "outcomes": outcomes,
+            **evidence_around(self.records, self._runs_folder(), interaction_id, about[0]["occurred_at"]),
+            "is_text_let_go": bool(texts and about[0]["occurred_at"].date() < texts.before),
+        }
+
+    def unknown(self, given: str) -> str:
+        """What to say of an id that nothing has."""
+        erased = _erased(self._lake, given)
+        if erased:
+            return erased
+        near = [memory_id for (memory_id,) in self._rows(NEAR_PUBLISHED, id=given, limit=SHOWN_NEAR)]
+        has_shell = self._lake is not None  # without the lake it is an agent that asks, by a tool
+        listed = (
+            "`slowwave sql most_referenced` and `strategies` list some" if has_shell else "memory_health lists some"
+        )
+        hint = f"did you mean {' or '.join(near)}?" if near else listed
+        if self._rows(REVIEWED, id=given):
+            shown = f": `slowwave review show {shown_argument(given)}`" if has_shell else ", for a person to settle"
+            hint = f"it is an item of review{shown}"
+        if self._rows(IS_PROJECT, id=given):
+            asked = shown_argument(f"project={given}")
+            shown = f": `slowwave sql memories_of_project --param {asked}`" if has_shell else ""
+            hint = f"it is a project{shown}"
+        kinds = "memory, observation, interaction, strategy, error, outcome or run"
+        return f"no {kinds} {shortened(given, 200)!r} is known as of {self._as_of}Z: {hint}"
+
+    def _eligible(self, memory_id: str, count: int) -> tuple[list[Record] | None, str]:
+        if self._lake is None:
+            return None, ""
+        partitions = self._partitions()
+        if partitions.missing is None:
+            return (
+                None,
+                f"the ledger no longer says what run {self._run_id} was made from: run `slowwave nightly --full`",
+            )
+        if partitions.missing:
+            missing = counted(partitions.missing, "partition")
+            return None, f"{missing} of run {self._run_id} cannot be found: run `slowwave nightly --full`"
+        found: list[Record] = []
+        if partitions.memory_eligibility:
+            found = self.records(
+                ELIGIBLE,
+                id=memory_id,
+                replayed_interactions=partitions.replayed_interactions,
+                memory_eligibility=partitions.memory_eligibility,
+            )
+        if partitions.listed_from and len(found) < count:
+            return found, (
+                f"{counted(count - len(found), 'interaction')} in which it could have been used, before "
+                f"{partitions.listed_from}, are counted and not listed: that evidence was let go of by retention"
+            )
+        if len(found) != count and partitions.memory_eligibility:
+            listed = counted(len(found), "interaction")
+            return None, f"the partitions list {listed}, not {count:,}: run `slowwave nightly --full`"
+        return found, ""
+
+    def _replayed(self, interaction_id: str) -> list[Record]:
+        paths = self._partitions().replayed_interactions
+        return self.records(INTERACTION, id=interaction_id, replayed_interactions=paths) if paths else []
+
+    def _partitions(self) -> Partitions:
+        if self._lake is None:
+            return Partitions([], [], None)
+        return partitions_of(self._lake, self._run_id, self._rows)
+
+    def _changes(self, memory_id: str) -> list[Record]:
+        """Landed versions of the memory's changes, newest first; `changed` holds what each states anew: [from, to]."""
+        changes, stated = [], {}
+        for version in self._landed(CHANGES, "memories", memory_id):
+            row = version | _once_in_extra(version)
+            given = {name: row[name] for name in _CHANGED_FIELDS if row.get(name) is not None}
+            given |= dict.fromkeys(row.get("clears") or [])
+            changed = {name: [stated.get(name), new] for name, new in given.items() if stated.get(name) != new}
+            changes.append(
+                {name: row[name] for name in ("changed_at", "recorded_at", "changed_by", "reason", "is_winning")}
+                | {"changed": changed}
+            )
+            if row["is_winning"]:
+                stated |= given
+        return changes[::-1]
+
+    def _words(self, interaction_id: str, occurred_at: datetime) -> Record:
+        """The winning version's prompt and response; None where the lake does not have them."""
+        found = self._landed(WORDS, "interactions", interaction_id, occurred_at.date())
+        return found[0] if found else {"prompt": None, "response": None}
+
+    def _runs_folder(self) -> Path | None:
+        """Where published files are kept, for who may read other files."""
+        (path,) = self._rows("SELECT path FROM duckdb_databases() WHERE database_name = current_database()")[0]
+        return Path(path).parent if self._lake is not None else None
+
+    def _landed(self, sql: str, table: str, id_: str, on: date | None = None) -> list[Record]:
+        """What a query on the landed versions of a table, `on` one day or all, answers."""
+        lake = self._lake
+        if lake is None:
+            return []
+
+        def read() -> list[Record]:
+            by_day = files_by_day(lake, table)
+            paths = [file.path for day, files in by_day.items() if on in (None, day) for file in files]
+            known = {"id": id_, "as_of": self._as_of, table: no_globs(paths)}
+            return self.records(sql, **known) if paths else []
+
+        try:
+            return read()
+        except duckdb.IOException:  # a compaction has merged a listed file into another
+            return read()
+
+    def _rows(self, sql: str, **params: object) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql, params).fetchall()
+
+    def records(self, sql: str, **params: object) -> list[Record]:
+        """What a query on the published file answers."""
+        rows = self._rows(sql, **params)
+        names = [column[0] for column in self._connection.description or []]
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _erased(lake: Path | None, given: str) -> str:
+    """What to say of an id that was erased; '' where none of this name was."""
+    for kind, table in _ERASABLE.items():
+        at = _erased_at(lake, table, given)
+        if at is not None:
+            return f"{kind} {shortened(given, 200)!r} was erased on {at:%Y-%m-%d}: nothing of it is kept"
+    return ""
+
+
+def _erased_at(lake: Path | None, table: str, given: str) -> datetime | None:
+    keys = erased_keys(lake) if lake is not None else None
+    return keys.erased_at(table, given) if keys else None
+
+
+def _once_in_extra(row: Record) -> Record:
+    """Fields of a landed change that stood in its `extra`: it landed before they were declared."""
+    extra = row["extra"] or ""
+    if not any(f'"{name}":' in extra for name in _CHANGED_FIELDS):
+        return {}
+    from slowwave.transforms.landing.schema_changes import taken_from_extra
+    from slowwave.transforms.landing.tables import Memories  # slow to load
+
+    return taken_from_extra(Memories, row)
+
+
+def _about(row: Record, *more: str) -> Record:
+    return {name: row.get(name) for name in ("interaction_id", "occurred_at", "project", "agent", "session_id", *more)}

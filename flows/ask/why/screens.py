@@ -1,0 +1,233 @@
+"""The one screen that `slowwave why` shows: what a thing is, its state and why, the strongest evidence, the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from slowwave.flows.ask.why.curation import changed_words, waiting_words
+from slowwave.flows.ask.why.interaction import moved_words
+from slowwave.flows.ask.why.layout import Fact, one_line, short_id
+from slowwave.flows.ask.why.learning_screens import error_facts, outcome_facts, strategy_facts
+from slowwave.flows.ask.why.look_next import all_command, look_next, why_command
+from slowwave.flows.ask.why.runs import file_words, landed_words, run_words
+from slowwave.flows.ask.why.strongest import (
+    PIECES,
+    evidence_texts,
+    interaction_memories,
+    memory_evidence,
+    observation_evidence,
+    refused_files,
+)
+from slowwave.flows.ask.why.text import (
+    confidence_words,
+    ended_words,
+    identity_words,
+    lift_words,
+    planned_words,
+    use_words,
+    use_words_here,
+)
+from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.times import utc_text
+from slowwave.transforms.core.columns import TEXT_LET_GO
+
+Record = dict[str, Any]
+
+_REASONS = 4
+_OUTCOMES = 3
+_IDS = 6
+
+
+def screen_facts(found: Record) -> list[Fact]:
+    """Return what the one screen says of a thing that was found: a label and texts each."""
+    *facts, last = _FACTS[found["kind"]](found)
+    as_of = [] if found["kind"] == "run" else [("as of", [utc_text(found["as_of"])])]
+    return [*facts, *as_of, last]
+
+
+def memory_facts(found: Record) -> list[Fact]:
+    """Return the facts of a memory."""
+    state, counts = found["memory"], found["counts"]
+    memory_id = found["memory_id"]
+    evidence = memory_evidence(found)
+    waits = found["waits"][:1]
+    named = ", ".join(f"{name} {counts[key]:,}" for name, key in _COUNTED.items() if key in counts)
+    late = f" ({counts['stale']:,} after a correction)" if counts.get("stale") else ""
+    expected = state["contradicted_expected"]
+    ended = f"quoted or used in {counts['confirmed']:,} successful attempts and {counts['contradicted']:,} failed ones"
+    return [
+        ("memory", [f"{short_id(memory_id)}: {identity_words(state, found['erased_at'])}"]),
+        ("text", [one_line(state["content"], "(its text is not known)")]),
+        ("verdict", _verdict(state)),
+        ("", [planned_words(found["planned"])] if found["planned"] else []),
+        ("", [changed_words(one) for one in found["changed"][:1]]),
+        ("needs review", [waiting_words(item) for item in waits]),
+        ("evidence", evidence_texts(evidence, "interaction")),
+        (
+            "figures",
+            [
+                f"injected {counts['injected']:,}{late}, {named}",
+                ended if expected is None else f"{ended} ({expected:.1f} expected)",
+                confidence_words(state),
+                lift_words(state),
+                use_words(state, found["as_of"]),
+            ],
+        ),
+        (
+            "look next",
+            look_next(
+                "memory",
+                [all_command(found, memory_id), *(why_command(one.id) for one in evidence[:1])],
+                memory_id=memory_id,
+            ),
+        ),
+    ]
+
+
+_COUNTED = {"quoted": "echoed", "used": "used", "cited": "cited", "eligible": "eligible"}
+
+
+def _verdict(state: Record) -> list[str]:
+    reasons = state["reasons"][:_REASONS]
+    return [f"{state['verdict']}: {reasons[0]}" if reasons else state["verdict"], *reasons[1:]]
+
+
+def interaction_facts(found: Record) -> list[Fact]:
+    """Return the facts of an interaction: its words, how it ended, and what became of each memory."""
+    interaction_id, memories = found["interaction_id"], interaction_memories(found)
+    about = ", ".join(f"{name} {found[key]}" for name, key in _ABOUT.items() if found[key])
+    outcomes = sorted(found["outcomes"], key=lambda row: not row["is_deciding"])
+    known_text = f"({TEXT_LET_GO})" if found["is_text_let_go"] else "(not known)"
+    by_use = {
+        "injected": found["injected"],
+        "quoted": found["echoed"],
+        "used": found["used"],
+        "cited": found["cited"],
+    }
+    return [
+        ("interaction", [short_id(interaction_id), f"{utc_text(found['occurred_at'])}{', ' if about else ''}{about}"]),
+        ("prompt", [one_line(found["prompt"], known_text)]),
+        ("answer", [one_line(found["response"], known_text)]),
+        (
+            "ended",
+            [f"{ended_words(row)}: {short_id(row['outcome_id'])}" for row in outcomes[:_OUTCOMES]]
+            or ["no outcome is known"],
+        ),
+        ("memories", [f"{name} {_ids([row['memory_id'] for row in rows])}" for name, rows in by_use.items()]),
+        (
+            "evidence",
+            [
+                *(["counts before → with this interaction:"] if memories else []),
+                *(
+                    f"{short_id(row['memory_id'])}, {use_words_here(row)}: {moved_words(row) or 'nothing counted'}"
+                    for row in memories[:PIECES]
+                ),
+            ],
+        ),
+        (
+            "look next",
+            look_next(
+                "interactions",
+                [
+                    all_command(found, interaction_id),
+                    *(why_command(row["memory_id"]) for row in memories[:1]),
+                    *(why_command(row["strategy_id"]) for row in outcomes[:1] if row["strategy_id"]),
+                ],
+                session=found["session_id"] or "",
+            ),
+        ),
+    ]
+
+
+_ABOUT = {"project": "project", "agent": "agent", "session": "session_id"}
+
+
+def _ids(ids: Sequence[str]) -> str:
+    more = f", and {len(ids) - _IDS:,} more" if len(ids) > _IDS else ""
+    return f"{len(ids):,}{': ' if ids else ''}{', '.join(map(short_id, ids[:_IDS]))}{more}"
+
+
+def observation_facts(found: Record) -> list[Fact]:
+    """Return the facts of an observation."""
+    row, counts = found["observation"], found["counts"]
+    evidence = observation_evidence(found)
+    answers = [piece for piece in evidence if piece.id in {one["interaction_id"] for one in found["references"]}]
+    confidence = "not known" if row["confidence"] is None else f"{row['confidence']:.2f}"
+    journey = found["journey"] or []
+    conflicts = [
+        f"contradicts {short_id(one['memory_id'])}: {one_line(one['content'], '')}" for one in found["contradicts"]
+    ]
+    return [
+        ("observation", [f"{found['observation_id']}, {row['project'] or 'no project'}, {row['scope']}"]),
+        ("text", [one_line(row["text"])]),
+        (
+            "state",
+            [
+                f"{row['freshness']}: last evidence {utc_text(row['last_evidence_at'])}; trend {row['trend']}",
+                f"{counted(counts['memories'], 'active memory states', 'active memories state')} it ({row['method']})",
+                *([f"it has changed {counted(len(journey) - 1, 'time')}"] if journey else []),
+                *conflicts[:1],
+            ],
+        ),
+        ("evidence", evidence_texts(evidence, "answer or source", "answers and sources")),
+        (
+            "figures",
+            [
+                f"confidence {confidence} (the mean of its memories)",
+                f"sources {counts['sources']:,}, memories {counts['memories']:,} ({counts['superseded']:,} superseded)",
+                f"answers that quote or use one of its memories {counts['references']:,}",
+            ],
+        ),
+        (
+            "look next",
+            look_next(
+                "observations",
+                [
+                    all_command(found, found["observation_id"]),
+                    why_command(row["best_memory_id"]),
+                    *(why_command(piece.id) for piece in answers[:1]),
+                ],
+                observation=found["observation_id"],
+            ),
+        ),
+    ]
+
+
+def run_facts(found: Record) -> list[Fact]:
+    """Return the facts of a run."""
+    run, refused = found["run"], refused_files(found)
+    first = {row["source"]: row for row in reversed(found["refused"])}
+    return [
+        ("run", [f"{run['run_id']}: {run_words(run)}"]),
+        ("state", [" ".join(run["message"].split()) if run["message"] else "nothing is noted"]),
+        (
+            "evidence",
+            [
+                file_words(row) + (f"; first: {first[row['source']]['reason']}" if row["source"] in first else "")
+                for row in refused[:PIECES]
+            ]
+            or ["no row was refused"],
+        ),
+        (
+            "figures",
+            [
+                landed_words(run),
+                f"{counted(run['days_count'], 'day')} with evidence, {run['days_built_count']:,} of them built by it",
+                f"slowwave {run['version']}",
+            ],
+        ),
+        ("look next", look_next("runs", [all_command(found, run["run_id"]), "slowwave sql quarantine_reasons"])),
+    ]
+
+
+_FACTS: dict[str, Callable[[Record], list[Fact]]] = {
+    "memory": memory_facts,
+    "interaction": interaction_facts,
+    "strategy": strategy_facts,
+    "error": error_facts,
+    "family": error_facts,
+    "outcome": outcome_facts,
+    "observation": observation_facts,
+    "run": run_facts,
+}
