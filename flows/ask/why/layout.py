@@ -107,7 +107,7 @@ def _cut(text: str, room: int, most: int) -> list[str]:
 
 def one_line(text: str | None, missing: str = "") -> str:
     """Return the beginning of a text on one line of a screen; `missing` where there is none."""
-    return shortened(" ".join((text or "")[: 4 * _LINE].split()), _LINE) or missing
+    return shortened(terminal_safe(" ".join((text or "")[: 4 * _LINE].split())), _LINE) or missing
 
 
 def short_id(text: str) -> str:

@@ -92,7 +92,7 @@ def error_facts(found: Record) -> list[Fact]:
     evidence = outcome_evidence([{**row, "error": None} for row in outcomes])
     strategies = counted(len({row["strategy_id"] for row in outcomes} - {None}), "strategy", "strategies")
     projects = ", ".join(dict.fromkeys(row["project"] or "(no project)" for row in errors))
-    families = dict.fromkeys(row["error_family"] for row in errors if row.get("error_family", id_) != id_)
+    families = dict.fromkeys(row["error_family"] for row in errors if row.get("error_family") not in {None, id_})
     return [
         ("error" if kind == "error" else "error family", [f"{id_} in {projects}"]),
         ("text", [one_line(text)]),

@@ -15,8 +15,8 @@ _LONGEST = 85  # a command that is longer does not fit beside its label
 
 def look_next(page: str, commands: Sequence[str], **chosen: str) -> list[str]:
     """Return the line of a dashboard page, with what is chosen there, and those commands that can be copied whole."""
-    address = view(page, **chosen)
-    lines = [f"slowwave dashboard, then the page {address}", *commands]
+    address = f"slowwave dashboard, then the page {view(page, **chosen)}"
+    lines = [address if len(address) <= _LONGEST else f"slowwave dashboard, then the page {view(page)}", *commands]
     return [line for line in lines if line and len(line) <= _LONGEST]
 
 

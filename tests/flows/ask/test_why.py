@@ -96,7 +96,8 @@ def asking(folder: Path, capfd, monkeypatch) -> Why:
     def ask(*arguments: str, output: str = "json") -> Said:
         monkeypatch.setenv("SLOWWAVE_HOME", str(folder))
         capfd.readouterr()
-        code = cli._exit_code(["why", *arguments, "--format", output])
+        every = ["--all"] if output == "text" else []
+        code = cli._exit_code(["why", *arguments, *every, "--format", output])
         return Said(code, *capfd.readouterr())
 
     return ask

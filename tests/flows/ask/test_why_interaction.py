@@ -37,7 +37,7 @@ def home(tmp_path_factory) -> SmallHome:
 def _asked(home, capfd, monkeypatch, output):
     monkeypatch.setenv("SLOWWAVE_HOME", str(home.folder))
     capfd.readouterr()
-    assert cli._exit_code(["why", "i4", "--format", output]) == 0
+    assert cli._exit_code(["why", "i4", "--all", "--format", output]) == 0
     return capfd.readouterr().out
 
 

@@ -55,7 +55,8 @@ def why(home, capfd, monkeypatch):
     def ask(given: str, output: str = "json") -> Any:
         monkeypatch.setenv("SLOWWAVE_HOME", str(home.folder))
         capfd.readouterr()
-        code = cli._exit_code(["why", given, "--format", output])
+        every = ["--all"] if output == "text" else []
+        code = cli._exit_code(["why", given, *every, "--format", output])
         out, err = capfd.readouterr()
         assert code == 0, err
         return json.loads(out) if output == "json" else out
