@@ -42,6 +42,10 @@ def home(tmp_path_factory) -> SmallHome:
     """m1 in answers that succeeded and failed; memories, interactions and strategies of hostile texts in many cases."""
     made = SmallHome(tmp_path_factory.mktemp("screen") / "home")
     says = memory("m1")["content"]
+    made.settings.inbox.mkdir(parents=True)
+    refused = interaction("refused", created_at=HOSTILE)
+    (made.settings.inbox / "bad.jsonl").write_text(f"no JSON \x1b[31m\n{json.dumps(refused)}\n")
+    made.nightly()  # a publish tells of the runs before it
     made.land(
         memory("m1", confidence=0.5, source_ids=["i2", "note"]),
         memory("m1", changed_at="2026-03-09T00:00:00Z", content=None, project=None, status="superseded"),
@@ -64,10 +68,6 @@ def home(tmp_path_factory) -> SmallHome:
         outcome("elsewhere", project="libs", agent="dev", **TRIED),
         outcome("skipped", attempted=False, success=False, strategy="never tried"),
     )  # fmt: skip
-    made.settings.inbox.mkdir(parents=True, exist_ok=True)
-    (made.settings.inbox / "bad.jsonl").write_text(
-        f"no JSON \x1b[31m\n{json.dumps(interaction('refused', created_at=HOSTILE))}\n"
-    )
     made.nightly()
     return made
 
