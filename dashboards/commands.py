@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 _LONGEST = 250
 
@@ -23,3 +24,12 @@ def command_line(*words: str, **options: str | bool | Sequence[str]) -> str:
     line = shlex.join(["slowwave", *said])
     is_safe = all(word and word.isprintable() and not word.startswith("-") for word in words)
     return line if is_safe and len(line) <= _LONGEST else ""
+
+
+def case_command(strategy: str, row: Mapping[str, Any]) -> str:
+    """Return the command that explains a strategy in the project, agent and kind of task of a row; '' as above.
+
+    Where these cannot be copied, the command is without them.
+    """
+    case = {name: row[name] for name in ("project", "agent", "task_type") if row[name]}
+    return command_line("why", strategy, **case) or command_line("why", strategy)

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.dashboards.commands import command_line
+from slowwave.dashboards.commands import case_command, command_line
 from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.links import memory_link, view
 from slowwave.dashboards.overview.actions import actions
@@ -319,7 +319,7 @@ def _strategy(row: Mapping[str, Any]) -> Named:
         _short(row["pattern"]),
         f"{row['failures']:,} of {row['attempts']:,} fail" + (f"; try {_short(better)}" if better else ""),
         view("strategies", project=row["project"], task_type=row["task_type"]),
-        command_line("why", row["pattern"]),
+        case_command(row["pattern"], row),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.dashboards.charts import charts
-from slowwave.dashboards.commands import command_line
+from slowwave.dashboards.commands import case_command, command_line
 from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.report import state_story
@@ -89,7 +89,7 @@ def failing(answers: Answers) -> Section:
             story.place(row["kind"].replace("_", " "), row["project"], row["agent"], row["task_type"]),
             story.excerpt(row["pattern"]),
             story.failure(row),
-            command_line("why", row["pattern"]),
+            case_command(row["pattern"], row),
         )
         for row in answers.rows("costliest_anti_patterns", _FEW).iter_rows(named=True)
     ]

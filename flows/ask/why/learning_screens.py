@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from slowwave.dashboards.commands import case_command
 from slowwave.flows.ask.why.layout import Fact, one_line, short_id
 from slowwave.flows.ask.why.learning import case_words, outcome_lines
-from slowwave.flows.ask.why.look_next import all_command, case_command, look_next, why_command
+from slowwave.flows.ask.why.look_next import all_command, look_next, why_command
 from slowwave.flows.ask.why.strongest import evidence_texts, outcome_evidence
 from slowwave.flows.kernel.terminal import counted, quoted
 
@@ -39,7 +40,7 @@ def strategy_facts(found: Record) -> list[Fact]:
                 "strategies",
                 [
                     all_command(found, found["strategy_id"]),
-                    *(case_command(row) for row in cases[1:2]),
+                    *(case_command(row["strategy_id"], row) for row in cases[1:2]),
                     *(why_command(piece.id) for piece in evidence[:1]),
                 ],
                 strategy=found["strategy_id"],
@@ -135,7 +136,7 @@ def outcome_facts(found: Record) -> list[Fact]:
                 "strategies",
                 [
                     all_command(found, row["outcome_id"]),
-                    case_command(row) if row["strategy_id"] else "",
+                    case_command(row["strategy_id"], row) if row["strategy_id"] else "",
                     *(why_command(id_) for id_ in ids if id_),
                 ],
                 strategy=row["strategy_id"] or "",

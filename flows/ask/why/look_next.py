@@ -25,12 +25,6 @@ def why_command(id_: str, *, is_all: bool = False) -> str:
     return command_line("why", id_, all=is_all)
 
 
-def case_command(row: Record) -> str:
-    """Return the command that asks about a strategy in the project, agent and kind of task of a row."""
-    names = ("project", "agent", "task_type")
-    return command_line("why", row["strategy_id"], **{name: row[name] for name in names if row[name]})
-
-
 def all_command(found: Record, id_: str) -> str:
     """Return the command that prints everything about what was found under an id."""
     return why_command(f"{found['kind']}:{id_}" if found["also"] else id_, is_all=True)

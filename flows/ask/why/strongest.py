@@ -5,7 +5,7 @@
 | a memory | a counted outcome that was reported or evaluated, one that was inferred; an injection that a correction did not reach; a quote, a use, a quote that repeats the prompt, a citation, an injection alone |
 | a strategy, an error | an outcome that was reported or evaluated, one that was inferred |
 | an observation | an answer that quotes one of its memories, one that uses it, a source |
-| an interaction | a memory that it quotes, uses, cites, was given |
+| an interaction | a memory that it quotes, uses or cites, one that was injected alone |
 | a run | the file with the most refused rows |
 
 Among equals the newest comes first, then the first id.

@@ -3,7 +3,7 @@
 --   (interactions) – were given it while it was one of these; last_stale_injected_at (UTC) – the last of them;
 --   stale_hours (hours) – from when it became so to the last of them; content – its text
 -- params: project=%
--- `slowwave why MEMORY_ID` lists the interactions; they stand in stale_injections, one row each.
+-- `slowwave why MEMORY_ID --all` lists the interactions; they stand in stale_injections, one row each.
 SELECT
     memory_id,
     project,
