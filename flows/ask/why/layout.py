@@ -19,7 +19,7 @@ _LEAST = 8
 _MOST_LINES = 24
 _LABELLED = 13
 _LINE = _WIDTH - _LABELLED - 1  # characters of a text that stand on one line behind a label
-_ID = 60
+_ID = 80
 _ARGUMENT = 200
 _MOST_LINES_OF_TEXT = (3, 2, 1)
 

@@ -105,6 +105,7 @@ def interaction_facts(found: Record) -> list[Fact]:
         "used": found["used"],
         "cited": found["cited"],
     }
+    none = [name for name, rows in by_use.items() if not rows]
     return [
         ("interaction", [short_id(interaction_id), f"{utc_text(found['occurred_at'])}{', ' if about else ''}{about}"]),
         ("prompt", [one_line(found["prompt"], known_text)]),
@@ -114,7 +115,8 @@ def interaction_facts(found: Record) -> list[Fact]:
             [f"{ended_words(row)}: {short_id(row['outcome_id'])}" for row in outcomes[:_OUTCOMES]]
             or ["no outcome is known"],
         ),
-        ("memories", [f"{name} {_ids([row['memory_id'] for row in rows])}" for name, rows in by_use.items()]),
+        ("memories", [f"{name} {_ids([row['memory_id'] for row in rows])}" for name, rows in by_use.items() if rows]),
+        ("" if memories else "memories", [f"{', '.join(none)}: none"] if none else []),
         (
             "evidence",
             [
@@ -145,7 +147,7 @@ _ABOUT = {"project": "project", "agent": "agent", "session": "session_id"}
 
 def _ids(ids: Sequence[str]) -> str:
     more = f", and {len(ids) - _IDS:,} more" if len(ids) > _IDS else ""
-    return f"{len(ids):,}{': ' if ids else ''}{', '.join(map(short_id, ids[:_IDS]))}{more}"
+    return f"{len(ids):,}: {', '.join(map(short_id, ids[:_IDS]))}{more}"
 
 
 def observation_facts(found: Record) -> list[Fact]:

@@ -97,7 +97,7 @@ def observation_evidence(found: Record) -> list[Evidence]:
         [
             [_of(row, f"quoted {row['memory_id']}") for row in quoting],
             [_of(row, f"used {row['memory_id']}") for row in found["references"] if row not in quoting],
-            [Evidence(row["source_id"], row["cited_at"], "a source, cited first then") for row in found["sources"]],
+            [Evidence(row["source_id"], row["cited_at"], "first cited as a source") for row in found["sources"]],
         ]
     )
 

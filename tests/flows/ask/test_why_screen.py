@@ -92,7 +92,7 @@ def test_whatever_an_id_names_is_one_screen(published, kind):
     for id_ in ids:
         text = screen_text(screen_facts(published.named(f"{kind}:{id_}")))
         assert is_one_screen(text), text
-        assert "\nlook next    slowwave dashboard, then the page " in text, text
+        assert "\nlook next    slowwave dashboard, page " in text, text
 
 
 def test_a_narrow_terminal_has_narrow_lines_and_no_more_of_them(published, monkeypatch):
@@ -120,7 +120,7 @@ def test_a_memory_on_one_screen(home):
     assert "quoted or used in 4 successful attempts and 3 failed ones" in said
     assert "90 % credible interval 0." in said
     assert lines[-3:] == [
-        "look next    slowwave dashboard, then the page memory?memory_id=m1",
+        "look next    slowwave dashboard, page memory?memory_id=m1",
         "             slowwave why m1 --all",
         "             slowwave why i8",
     ]
