@@ -72,7 +72,7 @@ def home(tmp_path_factory) -> SmallHome:
     return made
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def published(home: SmallHome) -> Iterator[Publish]:
     serving = home.settings.current.resolve()
     config: Any = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
