@@ -307,7 +307,7 @@ def _observations(published: Published, memory_id: str) -> None:
 def _to_do(published: Published, memory: Memory, *, is_planned: bool) -> None:
     memory_id = memory["memory_id"]
     section("What you can do", "This page changes nothing: these commands do.")
-    command("why", memory_id, purpose="All of this in the terminal")
+    command("why", memory_id, all=True, purpose="All of this in the terminal")
     waiting = published.answer("memory_review", memory_id=memory_id)
     if waiting.height:
         table(

@@ -69,7 +69,7 @@ def _one(answers: Answers) -> None:
     caption = "Memories that state it, stated it, or contradict it"
     table(rows, "observation_memories", caption=caption, links={"memory_id": _memory_row})
     asked("observation_memories", observation_id=observation_id)
-    command("why", observation_id, purpose="Its sources and states")
+    command("why", observation_id, all=True, purpose="Its sources and states")
 
 
 def _facts(answers: Answers, project: str | None, text: str, freshness: str) -> None:

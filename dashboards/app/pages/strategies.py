@@ -114,7 +114,7 @@ def _one(answers: Answers) -> None:
         caption = shown_of("Its wordings, and why each belongs to it", shown.height, wordings.height)
         table(shown, "strategy_wordings", caption=caption, columns=["strategy", "reason", "project"])
         asked("strategy_wordings", **of)
-    command("why", strategy_id, purpose="Every outcome behind these numbers")
+    command("why", strategy_id, all=True, purpose="Every outcome behind these numbers")
 
 
 def _strategies(rows: pl.DataFrame, caption: str) -> None:

@@ -39,7 +39,7 @@ _DAY = 10  # characters of a time that are its day
 def curation_lines(found: Record) -> list[str]:
     """How what a memory states has changed, what waits about it, and what curation says of its texts, newest first."""
     lines = [line for one in found["changed"] for line in wrapped(changed_words(one))]
-    lines += [line for item in found["waits"] for line in wrapped(waiting_words(item))]
+    lines += [line for item in found["waits"] for line in wrapped(_waiting(item))]
     return lines + [line for one in found["curated"] for line in wrapped(f"curation: {decided_words(one)}")]
 
 
@@ -55,8 +55,7 @@ def _state(step: Record) -> str:
     return f"“{said}”{since}"
 
 
-def waiting_words(item: Record) -> str:
-    """Return what waits for review about a memory, and why."""
+def _waiting(item: Record) -> str:
     said = f"waits for review as {item['kind']} (place {item['rank']}, item {item['item_id'][:12]}): {item['text']}"
     return f"{shortened(said, _SHOWN)}; why: {shortened(item['reason'], _SHOWN)}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from slowwave.flows.ask.why.curation import changed_words, waiting_words
+from slowwave.flows.ask.why.curation import changed_words
 from slowwave.flows.ask.why.interaction import moved_words
 from slowwave.flows.ask.why.layout import Fact, one_line, short_id
 from slowwave.flows.ask.why.learning_screens import error_facts, outcome_facts, strategy_facts
@@ -62,7 +62,7 @@ def memory_facts(found: Record) -> list[Fact]:
         ("verdict", _verdict(state)),
         ("", [planned_words(found["planned"])] if found["planned"] else []),
         ("", [changed_words(one) for one in found["changed"][:1]]),
-        ("needs review", [waiting_words(item) for item in waits]),
+        ("needs review", [f"{item['kind']} (place {item['rank']}): {item['reason']}" for item in waits]),
         ("evidence", evidence_texts(evidence, "interaction")),
         (
             "figures",
@@ -78,7 +78,11 @@ def memory_facts(found: Record) -> list[Fact]:
             "look next",
             look_next(
                 "memory",
-                [all_command(found, memory_id), *(why_command(one.id) for one in evidence[:1])],
+                [
+                    all_command(found, memory_id),
+                    *(why_command(one.id) for one in evidence[:1]),
+                    *(f"slowwave review show {item['item_id']}" for item in waits),
+                ],
                 memory_id=memory_id,
             ),
         ),

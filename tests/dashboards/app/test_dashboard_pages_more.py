@@ -147,7 +147,7 @@ def test_one_strategy_has_its_wordings_and_a_command(taught):
     row = next(row for row in taught.answer("strategies").to_dicts() if row["strategy"].startswith("restart"))
     app = drawn(strategies_page, taught, strategy=row["strategy_id"])
     assert "Restart the servers!" in words(app)
-    assert f"slowwave why {row['strategy_id']}" in commands(app)
+    assert f"slowwave why {row['strategy_id']} --all" in commands(app)
     assert "not known" in words(drawn(strategies_page, taught, strategy="no such"))
 
 

@@ -50,6 +50,7 @@ def home(tmp_path_factory) -> SmallHome:
         memory("m1", confidence=0.5, source_ids=["i2", "note"]),
         memory("m1", changed_at="2026-03-09T00:00:00Z", content=None, project=None, status="superseded"),
         memory("live"),
+        memory("maybe", status="candidate", content="The till closes at six on Sundays.", source_ids=["i5", "i6"]),
         *(memory(name, **dict.fromkeys(("content", "reason", "changed_by"), text), project=text[:900], agent=text[:900])
           for name, text in TEXTS.items()),
         memory("unsafe\x1b[31m", content=HOSTILE),
@@ -124,6 +125,14 @@ def test_a_memory_on_one_screen(home):
         "             slowwave why m1 --all",
         "             slowwave why i8",
     ]
+
+
+def test_a_memory_that_needs_review_says_why_and_how_to_decide(home):
+    lines = home.ask("why", "maybe").stdout.splitlines()
+    (item,) = json.loads(home.ask("why", "maybe", "--format", "json").stdout)["waits"]
+    (said,) = [line for line in lines if line.startswith("needs review ")]
+    assert said.startswith(f"needs review candidate (place {item['rank']}): ")
+    assert lines[-1] == f"             slowwave review show {item['item_id']}"
 
 
 def test_an_interaction_on_one_screen(home):
