@@ -24,10 +24,10 @@ MEANINGS = {
     "eligible": "interactions in which it was active and which its project, scope and user include",
     "injected": "interactions it was put into (memories_used), whether it was of use or not",
     "stale": "injections while it was superseded, invalid or expired: what a correction did not reach",
-    "echoed": "answers that repeat its first words as they stand (echo/1)",
+    "echoed": "answers in which its first words stand (echo/1)",
     "used": "answers that rely on it, in its own or other words, as far as used/2 finds; of a long one, on a passage",
     "cited": "answers that name it themselves (memories_cited, cited/1), found there or not; part of no other count",
-    "references": "answers that repeat it word for word or use it in other words: a lower bound on its real use",
+    "references": "answers that quote or use it: a minimum, as some uses cannot be detected",
     "confirmed": "references in interactions whose latest attempt succeeded",
     "contradicted": "references in interactions whose latest attempt failed: not evidence that the text is false",
 }
@@ -82,7 +82,7 @@ def interaction_text(found: Record, words: list[str], evidence: list[str]) -> st
         f"injected {len(found['injected'])}: memories put into it (memories_used)",
         *aligned([[row["memory_id"], here[row["memory_id"]]] for row in found["injected"]]),
         "",
-        f"echoed {len(found['echoed'])}: memories repeated word for word in its answer (echo/1){parroted}",
+        f"echoed {len(found['echoed'])}: memories quoted in its answer (echo/1){parroted}",
         *(f"  {row['memory_id']}  {_where(row)}" for row in found["echoed"]),
         "",
         f"used {len(found['used'])}: memories its answer relies on, in their own or in other words (used/2, estimated)",
@@ -254,7 +254,7 @@ def _passage(row: Record) -> list[str]:
 
 def _parroted(rows: list[Record] | None) -> str:
     count = sum(bool(row.get("in_prompt")) for row in rows or [])
-    return f"; {count} parroted from the prompt" if count else ""
+    return f"; in {count} the prompt said it already" if count else ""
 
 
 def _where(row: Record) -> str:
@@ -269,7 +269,7 @@ def _where(row: Record) -> str:
     if "echoed_in" not in row:
         return ""
     where = "response and summary" if row["echoed_in"] == "both" else row["echoed_in"]
-    return f"in {where}" + (", parroted" if row["in_prompt"] else "")
+    return f"in {where}" + (", as the prompt did" if row["in_prompt"] else "")
 
 
 def _changes(changes: list[Record], limit: int) -> list[str]:

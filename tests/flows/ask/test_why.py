@@ -296,8 +296,8 @@ def test_the_text_shows_some_of_each_and_says_how_many_there_are(why):
     assert sum("more (--limit" in line for line in lines) == 6 + (len(why("m1").found["used"]) > 1)
     full = why("m1", "--limit", "9", output="text").out
     assert "more (--limit" not in full
-    assert "i2  in response and summary, parroted" in full
-    assert "(echo/1); 1 parroted from the prompt" in full
+    assert "i2  in response and summary, as the prompt did" in full
+    assert "(echo/1); in 1 the prompt said it already" in full
     assert "    project: shop → other" in full.splitlines()
     assert "(replaced by a later version)" in full
 

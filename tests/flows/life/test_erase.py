@@ -72,7 +72,8 @@ def test_without_yes_it_is_shown_and_nothing_changes(home: SmallHome) -> None:
 
 
 def test_it_stands_nowhere_and_others_are_as_if_it_had_never_been_delivered(home: SmallHome, tmp_path: Path) -> None:
-    assert {path.split("/")[0] for path in places(home.folder, *WORDS)} >= {"export", "inbox", "lake", "prefect", "serving"}
+    found_in = {path.split("/")[0] for path in places(home.folder, *WORDS)}
+    assert found_in >= {"export", "inbox", "lake", "prefect", "serving"}
     found = erased(home, "--user", USER)
     assert found["rows"] == {"interactions": 6, "outcomes": 5, "memories": 2}
     assert found["repeated_by_others"] == {"interactions": 4, "memories": 1}

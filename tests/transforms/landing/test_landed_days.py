@@ -15,7 +15,8 @@ from slowwave.transforms.landing.landed_days import landed_days
 START = datetime(2026, 3, 1, 20)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 _TIME = pl.Datetime("us")
 _SCHEMA = {
-    "landed_table": pl.String, "project": pl.String, "agent": pl.String, "occurred_at": _TIME, "recorded_at": _TIME, "basis": pl.String,
+    "landed_table": pl.String, "project": pl.String, "agent": pl.String, "occurred_at": _TIME, "recorded_at": _TIME,
+    "basis": pl.String,
     "tokens": pl.Int64, "cost": pl.Float64,
 }  # fmt: skip
 _DAY = timedelta(hours=24)
