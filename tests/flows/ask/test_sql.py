@@ -604,7 +604,7 @@ def test_the_cookbook_is_listed(ask_nothing):
     rows = ask_nothing("--list").rows
     assert {"most_referenced", "never_eligible"} <= {row["name"] for row in rows}
     (history,) = (row for row in rows if row["name"] == "memory_history")
-    assert history["params"] == {"memory_id": None}
+    assert history["params"] == {"memory_id": None, "since": "1900-01-01", "until": "9999-12-31"}
     assert {"name": "day", "unit": "UTC day", "meaning": "a day on which something changed"} in history["columns"]
     assert ask_nothing("--list", output="csv").out.startswith("name,question,params\n")
     table = ask_nothing("--list", output="table").out
