@@ -10,10 +10,16 @@ _LONGEST = 250
 
 
 def command_line(*words: str, **options: str | bool | Sequence[str]) -> str:
+    """As `whole_command_line`, but '' too where the line would be too long to be shown beside others."""
+    line = whole_command_line(*words, **options)
+    return line if len(line) <= _LONGEST else ""
+
+
+def whole_command_line(*words: str, **options: str | bool | Sequence[str]) -> str:
     """`slowwave` with these words and options, quoted for a shell; '' where that cannot be copied safely.
 
     That is so where a word is empty, begins with a dash (an option to us), or holds what does not print, such as an
-    escape sequence or a mark that turns text round, and where the line would be too long to be shown whole.
+    escape sequence or a mark that turns text round.
     """
     said = [*words]
     for name, value in options.items():
@@ -23,7 +29,7 @@ def command_line(*words: str, **options: str | bool | Sequence[str]) -> str:
         words = (*words, *values)
     line = shlex.join(["slowwave", *said])
     is_safe = all(word and word.isprintable() and not word.startswith("-") for word in words)
-    return line if is_safe and len(line) <= _LONGEST else ""
+    return line if is_safe else ""
 
 
 def case_command(strategy: str, row: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
 """The dashboard's pages, and what they share.
 
-Pages read one publish; what they change goes through commands.
+Pages read one publish; decisions, where they are allowed, are made by the commands that the pages show.
 """

@@ -108,8 +108,9 @@ def draw_grid(
     addresses: Mapping[str, Sequence[str]] | None = None,
     missing: str = _MISSING,
     is_fitted: bool = True,
-) -> None:
-    """Draw columns as a grid.
+    chooses_many: bool = False,
+) -> list[int]:
+    """Draw columns as a grid, and return the numbers of its chosen rows.
 
     Args:
         columns: the first one stays in sight.
@@ -118,15 +119,19 @@ def draw_grid(
             row's.
         missing: what stands where there is no value.
         is_fitted: columns that have no room stay in the grid's menu; else the grid is scrolled sideways.
+        chooses_many: the boxes of rows choose several of them, and stay so; else the one chosen leads to its address.
     """
     leading = dict(addresses or {})
-    widths = _fitted(columns, _WIDTH - (_BOX_WIDTH if leading else 0)) if is_fitted else _needed(columns)
+    widths = (
+        _fitted(columns, _WIDTH - (_BOX_WIDTH if leading or chooses_many else 0)) if is_fitted else _needed(columns)
+    )
     more = len(columns) - len(widths)
     key = f"grid {caption}"
     of_rows = [next(filter(None, of_row), "") for of_row in zip(*leading.values(), strict=True)]
     said = f"{caption} · {more} more in the menu of columns" if more else caption
     st.html(rendered("caption.html.jinja", text=said))
     rows = len(columns[0].values) if columns else 0
+    choosing = partial(_choose_row, key, of_rows) if leading else "ignore"
     st.dataframe(
         pl.DataFrame([_labelled(column.values) if column.name in leading else column.values for column in columns]),
         height=_ROW_PIXELS * (_MOST_ROWS + 1) + 2 if rows > _MOST_ROWS else "content",
@@ -143,11 +148,12 @@ def draw_grid(
             for number, column in enumerate(columns)
         },
         key=key,
-        on_select=partial(_choose_row, key, of_rows) if leading else "ignore",
-        selection_mode="single-row",
+        on_select="rerun" if chooses_many else choosing,
+        selection_mode="multi-row" if chooses_many else "single-row",
         placeholder=missing,
         alt=caption,
     )
+    return st.session_state[key]["selection"]["rows"] if chooses_many else []
 
 
 def _labelled(texts: pl.Series) -> pl.Series:

@@ -93,8 +93,9 @@ def table(
     columns: Sequence[str] = (),
     links: Mapping[str, Link] | None = None,
     labels: Mapping[str, str] | None = None,
-) -> None:
-    """Draw rows of a recipe's answer as a grid.
+    chooses_many: bool = False,
+) -> list[int]:
+    """Draw rows of a recipe's answer as a grid, and return the numbers of its chosen rows.
 
     Args:
         frame: rows to show.
@@ -103,10 +104,12 @@ def table(
         columns: those shown, what matters most first; none: all. The first one stays in sight.
         links: by column, from a row to a relative address; the first one is the row's.
         labels: by column, a head in place of its name.
+        chooses_many: see `draw_grid`.
     """
     rows = frame.to_dicts() if links else []
     addresses = {of: [link(row) if row[of] is not None else "" for row in rows] for of, link in (links or {}).items()}
-    draw_grid(recipe_columns(frame, cookbook()[name], columns, labels or {}), caption=caption, addresses=addresses)
+    shown = recipe_columns(frame, cookbook()[name], columns, labels or {})
+    return draw_grid(shown, caption=caption, addresses=addresses, chooses_many=chooses_many)
 
 
 def limit_of(name: str, total: int) -> dict[str, str]:

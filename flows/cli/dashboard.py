@@ -3,7 +3,7 @@
 Streamlit's server answers only requests that name this machine and come from its own pages: else any page open in the
 same browser could read the tables over its websocket, directly or by a name that leads here. And only those that know
 the token of the address it prints, which a cookie then holds: else any other user of the machine could. Streamlit
-itself writes nothing, asks nothing and sends nothing.
+itself writes nothing, asks nothing and sends nothing. With --allow-decisions the same holds for who may decide.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from slowwave.dashboards.app.own_page import allow_decisions as allow_decisions_on
+from slowwave.dashboards.app.own_page import is_own_page
 from slowwave.flows.ask.narrowed import EVERYTHING, Narrowed
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
@@ -71,10 +73,17 @@ _POLICY = (
 )
 
 
-def run_dashboard(settings: Settings, *, port: int, open_browser: bool, narrowed: Narrowed = EVERYTHING) -> None:
+def run_dashboard(
+    settings: Settings,
+    *,
+    port: int,
+    open_browser: bool,
+    narrowed: Narrowed = EVERYTHING,
+    allow_decisions: bool = False,
+) -> None:
     """Serve the dashboard on `port` of this machine, and print its address once it answers; ends when stopped.
 
-    `narrowed`: whose memories its pages show.
+    `narrowed`: whose memories its pages show. `allow_decisions`: people may decide on its pages.
 
     Raises UserError when the port is taken or not allowed, SystemExit on SIGTERM, KeyboardInterrupt on Ctrl-C.
     """
@@ -86,6 +95,7 @@ def run_dashboard(settings: Settings, *, port: int, open_browser: bool, narrowed
     load_config_options(_OPTIONS | {"server.port": port, "browser.serverPort": port})
     os.environ["SLOWWAVE_HOME"] = str(settings.home)  # what the pages' own threads go by
     os.environ.update(narrowed.environment())
+    allow_decisions_on(_hosts(port) if allow_decisions else ())
     signal.signal(signal.SIGTERM, _stop)
     config = uvicorn.Config(
         _app(port, open_browser=open_browser),
@@ -102,6 +112,12 @@ def run_dashboard(settings: Settings, *, port: int, open_browser: bool, narrowed
 
 def _stop(_signal: int, _frame: FrameType | None) -> None:
     sys.exit(_STOPPED)
+
+
+def _hosts(port: int) -> set[str]:
+    """What a browser on this machine may call the dashboard."""
+    with_port = {f"{name}:{port}" for name in (_ADDRESS, "localhost")}
+    return with_port | ({_ADDRESS, "localhost"} if port == 80 else set())  # noqa: PLR2004 - browsers leave it out
 
 
 def _listening(port: int) -> socket.socket:
@@ -175,8 +191,7 @@ class OwnPages:
         self._app = app
         self._token = token.encode()
         self._cookie = f"slowwave_{port}=".encode()  # cookies are of a machine, whatever the port
-        self._hosts = {f"{name}:{port}" for name in (_ADDRESS, "localhost")}
-        self._hosts |= {_ADDRESS, "localhost"} if port == 80 else set()  # noqa: PLR2004 - browsers leave it out
+        self._hosts = _hosts(port)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what is of our own pages."""
@@ -186,7 +201,7 @@ class OwnPages:
         given = [(name.lower(), value.decode("latin-1").lower()) for name, value in scope["headers"]]
         hosts = [value for name, value in given if name == b"host"]
         origins = [value for name, value in given if name == b"origin"]
-        if len(hosts) != 1 or hosts[0] not in self._hosts or any(origin != f"http://{hosts[0]}" for origin in origins):
+        if not is_own_page(hosts, origins, self._hosts):
             await _refuse(scope, send, b"this dashboard is for its own machine alone\n")
             return
         if not self._is_known(scope):

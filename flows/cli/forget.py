@@ -7,14 +7,18 @@ from typing import Annotated, Literal
 import typer
 
 from slowwave.flows.cli.groups import examples, first_examples
-from slowwave.flows.cli.shared import RowFormat, ask, print_outcome, writing
+from slowwave.flows.cli.shared import WAIT_SECONDS, RowFormat, Wait, ask, check_said, print_outcome, writing
 from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.transforms.core.vocabularies import ForgettingRule
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "plan": ("slowwave forget plan", "slowwave forget plan --rule untouched --format csv"),
     "apply": ("slowwave forget apply --dry-run", "slowwave forget apply --yes --limit 100"),
-    "restore": ("slowwave forget restore MEMORY_ID", "slowwave forget restore --run RUN_ID"),
+    "restore": (
+        "slowwave forget restore MEMORY_ID",
+        "slowwave forget restore MEMORY_ID --by ada --reason 'it is needed again'",
+        "slowwave forget restore --run RUN_ID",
+    ),
     "hold": ("slowwave forget hold MEMORY_ID --reason 'the audit needs it'",),
     "release": ("slowwave forget release MEMORY_ID --reason 'the audit is over'",),
 }
@@ -34,6 +38,7 @@ OneProject = Annotated[str | None, typer.Option(help="Only memories of this proj
 OneRule = Annotated[ForgettingRule | None, typer.Option(help="Only what this rule plans.")]
 Reason = Annotated[str, typer.Option(help="Why; kept with the decision.", metavar="TEXT")]
 Kind = Annotated[Target | None, typer.Option(help="What TARGET names. Default: whichever there is.")]
+By = Annotated[str, typer.Option(help="Who says so; kept with the decision.", metavar="NAME")]
 Held = Annotated[str, typer.Argument(help="A project or the id of a memory.", metavar="TARGET")]
 
 
@@ -100,6 +105,9 @@ def restore(
         str | None, typer.Option("--run", help="All that one `forget apply` archived.", metavar="ID")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All that `forget apply` ever archived.")] = False,
+    by: Annotated[str | None, typer.Option(help="Who says so. Default: forgetting itself.", metavar="NAME")] = None,
+    reason: Annotated[str | None, typer.Option(help="Why; kept with the decision.", metavar="TEXT")] = None,
+    wait: Wait = WAIT_SECONDS,
 ) -> None:
     """Bring archived memories back exactly as they were."""
     from slowwave.flows.decide import forget as forgetting
@@ -108,36 +116,36 @@ def restore(
     if sum((bool(memories), command_id is not None, everything)) != 1:
         message = "name memories, or give --run ID, or --all: one of the three"
         raise typer.BadParameter(message)
-    with writing("forget restore") as (run, _):
-        outcome = forgetting.restore(run, memories or [], command_id=command_id, everything=everything)
+    check_said(by=by, reason=reason)
+    with writing("forget restore", wait) as (run, _):
+        outcome = forgetting.restore(
+            run, memories or [], command_id=command_id, everything=everything, by=by, reason=reason
+        )
     seen = [_SEEN] if outcome.changed else []
     print_outcome(outcome, [("restored", counted(len(outcome.changed), "memory", "memories")), *seen], [])
 
 
 @forget.command("hold", epilog=examples(EXAMPLES["hold"]))
-def hold(target: Held, reason: Reason, kind: Kind = None) -> None:
+def hold(target: Held, reason: Reason, kind: Kind = None, by: By = "person", wait: Wait = WAIT_SECONDS) -> None:
     """Keep a memory, or all memories of a project, from ever being planned or archived."""
     from slowwave.transforms.decisions.effects import HOLD
 
-    _decide(HOLD, target, kind, reason)
+    _decide(HOLD, target, kind, reason, by, wait)
 
 
 @forget.command("release", epilog=examples(EXAMPLES["release"]))
-def release(target: Held, reason: Reason, kind: Kind = None) -> None:
+def release(target: Held, reason: Reason, kind: Kind = None, by: By = "person", wait: Wait = WAIT_SECONDS) -> None:
     """Let go of what was held."""
     from slowwave.transforms.decisions.effects import RELEASE
 
-    _decide(RELEASE, target, kind, reason)
+    _decide(RELEASE, target, kind, reason, by, wait)
 
 
-def _decide(command: str, target: str, kind: Target | None, reason: str) -> None:
+def _decide(command: str, target: str, kind: Target | None, reason: str, by: str, wait: float) -> None:
     from slowwave.flows.decide.decisions import decide_hold
     from slowwave.flows.kernel.terminal import terminal_safe
-    from slowwave.transforms.core.blank import says_nothing
 
-    if says_nothing(reason):
-        message = "say why"
-        raise typer.BadParameter(message, param_hint="'--reason'")
-    with writing(command) as (run, _):
-        said = decide_hold(run, command, target, kind, reason)
+    check_said(by=by, reason=reason, todo="say why")
+    with writing(command, wait) as (run, _):
+        said = decide_hold(run, command, target, kind, reason, by=by)
     typer.echo(terminal_safe(said))

@@ -226,7 +226,7 @@ def reject(
 @review.command("merge", epilog=examples(EXAMPLES["merge"]))
 @deciding
 def merge(
-    item: Annotated[str, typer.Argument(help="An item, or a start of 6 characters or more.", metavar="ITEM_ID")],
+    items: Items,
     into: Annotated[
         str | None, typer.Option(help="The memory that stays. Default: the one proposed.", metavar="MEMORY_ID")
     ] = None,
@@ -240,7 +240,7 @@ def merge(
     from slowwave.transforms.decisions.review.changes import Wish
     from slowwave.transforms.decisions.review.decisions import MERGE
 
-    _decide(Wish(MERGE, into=into), [item], decision)
+    _decide(Wish(MERGE, into=into), items, decision)
 
 
 def _decide(wish: Wish, items: list[str], decision: Decision) -> None:
@@ -251,7 +251,7 @@ def _decide(wish: Wish, items: list[str], decision: Decision) -> None:
     if len(items) > 1 and not (decision.yes or decision.dry_run):  # asked before anybody has to wait for the lock
         ask(f"{verb} {counted(len(items), *_THINGS)}?")
     try:
-        with writing(wish.command) as (run, _):
+        with writing(wish.command, decision.wait) as (run, _):
             outcome = reviewing.review(
                 run, wish, items, by=decision.by, reason=decision.reason, dry_run=decision.dry_run
             )
@@ -294,7 +294,8 @@ def _print_json(outcome: Reviewed, *, dry_run: bool) -> None:
         "decided": outcome.decided,
         "already": outcome.already,
         "kept": outcome.kept,
-        "changes": [{name: value for name, value in change.items() if name != "before"} for change in outcome.changes],
+        "changed": outcome.changed,
+        "changes": outcome.changes,
         "skipped": [{"item_id": item_id, "reason": why} for item_id, why in outcome.skipped],
         "refused": [{"item_id": item_id, "reason": why} for item_id, why in outcome.refused],
     }

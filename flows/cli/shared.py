@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from slowwave.flows.kernel.progress import Lines, Screen
     from slowwave.flows.publish.run import Run
 
-_WAIT_SECONDS = 600
+WAIT_SECONDS = 600.0
 _SHOWN = 10
 
 RowFormat = Literal["table", "csv", "json"]
 TextFormat = Literal["text", "json"]
 Output = Annotated[TextFormat, typer.Option("--format", help="How the answer is printed.")]
+Wait = Annotated[float, typer.Option(min=0, help="Wait so long for another writer.", metavar="SECONDS")]
 
 
 @dataclass(frozen=True)
@@ -35,14 +36,20 @@ class Decision:
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask. One item of the review queue never is.")] = False
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change; land nothing.")] = False
     output: Output = "text"
+    wait: Wait = WAIT_SECONDS
 
     def check(self) -> None:
         """Raises typer.BadParameter where who or why is blank."""
-        from slowwave.transforms.core.blank import says_nothing
+        check_said(by=self.by, reason=self.reason)
 
-        for name, said, todo in (("--by", self.by, "say who"), ("--reason", self.reason, "say why, or leave it out")):
-            if said is not None and says_nothing(said):
-                raise typer.BadParameter(todo, param_hint=f"'{name}'")
+
+def check_said(*, by: str | None = None, reason: str | None = None, todo: str = "say why, or leave it out") -> None:
+    """Raises typer.BadParameter where who or why is given and blank; `todo` is what to do about the latter."""
+    from slowwave.transforms.core.blank import says_nothing
+
+    for name, said, what in (("--by", by, "say who"), ("--reason", reason, todo)):
+        if said is not None and says_nothing(said):
+            raise typer.BadParameter(what, param_hint=f"'{name}'")
 
 
 def deciding(function: Callable[..., None]) -> Callable[..., None]:
@@ -71,10 +78,10 @@ class Changed(Protocol):
 
 
 @contextmanager
-def writing(command: str) -> Iterator[tuple[Run, Screen]]:
+def writing(command: str, wait: float = WAIT_SECONDS) -> Iterator[tuple[Run, Screen]]:
     """A run that holds the writer lock, and the screen that watches it.
 
-    Raises UserError where nothing was ever landed.
+    Raises UserError where nothing was ever landed, or another writer holds the lock for longer than `wait` seconds.
     """
     from slowwave.flows.kernel.lock import writer_lock
     from slowwave.flows.kernel.progress import Screen, this_command
@@ -85,7 +92,7 @@ def writing(command: str) -> Iterator[tuple[Run, Screen]]:
     if not storage_of(settings.lake_folder).is_folder(settings.lake_folder):
         message = f"nothing has been landed in {settings.home} yet: run `{this_command()} land PATH` first"
         raise UserError(message)
-    with Screen() as screen, writer_lock(settings, command, wait_seconds=_WAIT_SECONDS, waiting=screen.note):
+    with Screen() as screen, writer_lock(settings, command, wait_seconds=wait, waiting=screen.note):
         yield start_run(settings, "backfill", screen.progress), screen
 
 

@@ -102,8 +102,8 @@ def _write_days(lake: Lake, table: type[Landed], rows: pl.DataFrame) -> None:
         lake.compact(table, day)
 
 
-def decide_hold(run: Run, command: str, target: str, kind: TargetKind | None, reason: str) -> str:
-    """Hold or release a project or memory; returns what became of it, in a sentence.
+def decide_hold(run: Run, command: str, target: str, kind: TargetKind | None, reason: str, *, by: str = PERSON) -> str:
+    """Hold or release a project or memory, as `by` says; returns what became of it, in a sentence.
 
     Raises UserError when nothing, or both a project and a memory, is called so, or when the clock is before the last
     decision on it.
@@ -140,7 +140,7 @@ def decide_hold(run: Run, command: str, target: str, kind: TargetKind | None, re
         values,
         {},
         reason=reason,
-        changed_by=PERSON,
+        changed_by=by,
         decided_at=now,
         on_run_id=current.stem if current else None,
     )

@@ -231,9 +231,17 @@ def _touched_since(run: Run, log: LogAsOf, published: PublishedPlan, memory_ids:
 
 
 def restore(
-    run: Run, memory_ids: Sequence[str] = (), *, command_id: str | None = None, everything: bool = False
+    run: Run,
+    memory_ids: Sequence[str] = (),
+    *,
+    command_id: str | None = None,
+    everything: bool = False,
+    by: str | None = None,
+    reason: str | None = None,
 ) -> Outcome:
     """Give memories that forgetting archived the status they had: these, those of one command, or all.
+
+    `by` and `reason` are kept with the decision; None: forgetting itself says when each was archived.
 
     The caller holds the lock. Raises UserError when a memory was not archived by forgetting, or no command had that id.
     """
@@ -271,9 +279,9 @@ def restore(
             outcome.changed.append(memory_id)
             values = {"status": row["status_before"], "archive_id": row["decision_id"]}
             kept = {"status_before": "archived", "command_id": run.run_id}
-            reason = f"restored: it was archived at {utc_text(row['decided_at'])}"
+            why = reason or f"restored: it was archived at {utc_text(row['decided_at'])}"
             on = current.stem if current else None
-            said = {"reason": reason, "changed_by": FORGET_METHOD, "decided_at": now, "on_run_id": on}
+            said = {"reason": why, "changed_by": by or FORGET_METHOD, "decided_at": now, "on_run_id": on}
             decisions.append(decision(RESTORE, "memory", memory_id, values, kept, **said))
     if decisions:
         land_decisions(run.lake, decisions)

@@ -65,10 +65,12 @@ class PublishedReview:
 class Reviewed:
     """What became of the items: ids decided, how many were so already, ids not decided and why.
 
-    `changes` are those in all, `kept` the memories of decided items that none of them touches.
+    `changes` are those in all, `changed` the decided items that have some, `kept` the memories of decided items that
+    none of them touches.
     """
 
     decided: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     already: int = 0
@@ -120,6 +122,7 @@ def review(
             continue
         changed |= {change["memory_id"] for change in changes}
         outcome.decided.append(item_id)
+        outcome.changed += [item_id] if changes else []
         outcome.changes += changes
         named = {change["memory_id"] for change in changes}
         outcome.kept += [memory_id for memory_id in desk.items[item_id]["memory_ids"] if memory_id not in named]

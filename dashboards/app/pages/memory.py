@@ -9,6 +9,8 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
+from slowwave.dashboards.app.deciding import decision, landed_decision
+from slowwave.dashboards.app.own_page import are_decisions_allowed
 from slowwave.dashboards.app.scope import days_params
 from slowwave.dashboards.app.where_it_lives import where_it_lives
 from slowwave.dashboards.app.widgets import (
@@ -76,6 +78,7 @@ def memory_page(published: Published) -> None:
         _unknown(published, memory_id)
         return
     memory = found.row(0, named=True)
+    landed_decision()
     _text(memory)
     planned = published.answer("forgetting_plan", memory_id=exactly(memory_id))
     _verdict(memory, planned)
@@ -306,7 +309,8 @@ def _observations(published: Published, memory_id: str) -> None:
 
 def _to_do(published: Published, memory: Memory, *, is_planned: bool) -> None:
     memory_id = memory["memory_id"]
-    section("What you can do", "This page changes nothing: these commands do.")
+    may_decide = are_decisions_allowed()
+    section("What you can do", "" if may_decide else "This page changes nothing: these commands do.")
     command("why", memory_id, all=True, purpose="All of this in the terminal")
     waiting = published.answer("memory_review", memory_id=memory_id)
     if waiting.height:
@@ -320,12 +324,19 @@ def _to_do(published: Published, memory: Memory, *, is_planned: bool) -> None:
     for row in waiting.iter_rows(named=True):
         command("review", "show", row["item_id"], purpose=f"Decide what needs review ({row['kind']})")
     if (memory["status"] == "active" or is_planned) and not memory["is_held"]:
-        command("forget", "hold", memory_id, reason="why it stays", purpose="Keep it from being forgotten")
+        decision("forget", "hold", memory_id, reason="why it stays", purpose="Keep it from being forgotten")
     if memory["is_held"]:
-        command("forget", "release", memory_id, reason="why it may go", purpose="Let it be forgotten again")
+        decision("forget", "release", memory_id, reason="why it may go", purpose="Let it be forgotten again")
     if memory["status"] is not None:  # else it was never landed
-        purpose = "Change, archive, invalidate or pin it"
-        command("memory", "edit", memory_id, content="what it shall say", purpose=purpose)
+        purpose = "Change what it says" if may_decide else "Change, archive, invalidate or pin it"
+        text, given = "what it shall say", memory["content"] or ""
+        decision("memory", "edit", memory_id, content=text, purpose=purpose, asks="content", given=given)
+    if may_decide and memory["status"] is not None:
+        if memory["status"] == "archived":
+            decision("forget", "restore", memory_id, purpose="Bring it back, if `forget apply` archived it")
+        else:
+            decision("memory", "archive", memory_id, purpose="Put it away")
+        decision("memory", "undo", memory_id, purpose="Take back the last change that `slowwave memory` made of it")
     if memory["project"] is not None:
         project = memory["project"]
         links = [

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 import polars as pl
 import streamlit as st
 
+from slowwave.dashboards.app.deciding import decision, decisions_on_items, landed_decision
+from slowwave.dashboards.app.decisions import decided_since
+from slowwave.dashboards.app.own_page import are_decisions_allowed
 from slowwave.dashboards.app.widgets import (
     address,
     asked,
@@ -53,7 +57,10 @@ _OF_ONE_MEMORY = (("promote", "To keep it"), ("reject", "To make it invalid"))
 def review_page(published: Published) -> None:
     """Draw the page."""
     st.title("Review", anchor=False)
-    said("This page changes nothing: copy its commands and run them in a terminal.")
+    if are_decisions_allowed():
+        landed_decision()
+    else:
+        said("This page changes nothing: copy its commands and run them in a terminal.")
     columns = st.columns(2)
     with columns[0]:
         project = project_choice(memory_projects(published))
@@ -61,7 +68,7 @@ def review_page(published: Published) -> None:
         kind = choice("Kind", "kind", _KINDS, unchosen="All kinds")
     with published.answers() as answers:
         _one(answers)
-        _queue(answers, project, kind)
+        _queue(answers, project, kind, published.as_of if are_decisions_allowed() else None)
         _compared(answers, project)
         _plan(answers, project)
         _past(answers)
@@ -102,14 +109,15 @@ def _one(answers: Answers) -> None:
     for action, purpose in _WORDS.get(item["kind"], _OF_ONE_MEMORY):
         if item["kind"] == "contradiction" and action == "reject":
             for memory_id in memories["memory_id"].to_list():
-                command("review", "reject", item_id, memory=memory_id, purpose=purpose)
+                decision("review", "reject", item_id, memory=memory_id, purpose=purpose)
         else:
-            command("review", action, item_id, purpose=purpose)
+            decision("review", action, item_id, purpose=purpose)
     if item["kind"] == "candidate":
         if item["user_id"] is not None:
             purpose = "To put it in use for all users of its project"
-            command("review", "promote", item_id, scope="project", purpose=purpose)
-        command("review", "merge", item_id, into="MEMORY_ID", purpose="To merge it into a memory that says it already")
+            decision("review", "promote", item_id, scope="project", purpose=purpose)
+        purpose = "To merge it into a memory that says it already"
+        decision("review", "merge", item_id, into="MEMORY_ID", purpose=purpose, asks="into")
     said("`--dry-run` shows what a command would change; `--reason` records why.")
 
 
@@ -123,7 +131,8 @@ def _evidence_words(item: Mapping[str, Any]) -> str:
     )
 
 
-def _queue(answers: Answers, project: str | None, kind: str) -> None:
+def _queue(answers: Answers, project: str | None, kind: str, decided_from: datetime | None) -> None:
+    """The items that wait; with what was decided `decided_from` then on, where people may decide here."""
     of = {"project": pattern(project)}
     projects = answers.rows("review_by_project", _MOST)
     section("Queue", story.reviews(answers.counts("review_queue", "kind", **of), 0)[0])
@@ -134,13 +143,26 @@ def _queue(answers: Answers, project: str | None, kind: str) -> None:
     if rows.height:
         first = (page_number(rows.height, _ROWS) - 1) * _ROWS
         shown = rows.slice(first, _ROWS)
-        table(
+        decided = decided_since(decided_from) if decided_from else {}
+        if decided_from:
+            shown = shown.with_columns(
+                pl.Series("decided", [decided.get(item) for item in shown["item_id"]], pl.String)
+            )
+        chosen = table(
             shown,
             "review_queue",
             caption=f"Items, most important first: {first + 1:,} to {first + shown.height:,} of {rows.height:,}",
-            columns=[*_QUEUE_COLUMNS, *(["user_id"] if shown["user_id"].count() else [])],
+            columns=[
+                *_QUEUE_COLUMNS[:2],
+                *(["decided"] if decided else []),
+                *_QUEUE_COLUMNS[2:],
+                *(["user_id"] if shown["user_id"].count() else []),
+            ],
             links={"text": lambda row: project_view("review", project, kind=kind, item=row["item_id"])},
+            chooses_many=decided_from is not None,
         )
+        if decided_from:
+            decisions_on_items([shown["item_id"][row] for row in chosen])
     asked("review_queue", **of)
     if projects.height:
         shown = projects.head(_ROWS)
@@ -188,7 +210,7 @@ def _plan(answers: Answers, project: str | None) -> None:
         command("forget", "apply", dry_run=True, purpose="To see what archiving would do", **only)
         held = choice("A memory to keep", "hold", rows["memory_id"].to_list(), unchosen="Choose one to hold")
         if held:
-            command("forget", "hold", held, reason="why it is kept", purpose="To keep it from ever being archived")
+            decision("forget", "hold", held, reason="why it is kept", purpose="To keep it from ever being archived")
     asked("forgetting_plan", **of)
     if quotas.height:
         shown = quotas.head(_SHOWN)

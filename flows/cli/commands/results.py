@@ -33,20 +33,38 @@ def report(
     run_report(settings_from_environment(), run, to, Narrowed(user, agent, tag), form)
 
 
-@command("slowwave dashboard", "slowwave dashboard --port 8600")
+@command("slowwave dashboard", "slowwave dashboard --port 8600", "slowwave dashboard --allow-decisions")
 def dashboard(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
     open_browser: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    allow_decisions: Annotated[
+        bool,
+        typer.Option(
+            "--allow-decisions",
+            help="Let whoever has its address promote, reject, merge, hold, archive, restore and edit on its pages.",
+        ),
+    ] = False,
     user: OfUser = None,
     agent: OfAgent = None,
     tag: WithTag = None,
 ) -> None:
-    """Show memory health as pages in the browser, read-only and on this machine alone, until stopped."""
+    """Show memory health as pages in the browser, on this machine alone, until stopped.
+
+    The pages are read-only, unless --allow-decisions is given.
+    """
     from slowwave.flows.ask.narrowed import Narrowed
     from slowwave.flows.cli.dashboard import run_dashboard
 
+    narrowed = Narrowed(user, agent, tag)
+    if allow_decisions and narrowed:
+        message = "a decision may change memories that --user, --agent or --tag do not show: leave them out"
+        raise typer.BadParameter(message, param_hint="'--allow-decisions'")
     run_dashboard(
-        settings_from_environment(), port=port, open_browser=open_browser, narrowed=Narrowed(user, agent, tag)
+        settings_from_environment(),
+        port=port,
+        open_browser=open_browser,
+        narrowed=narrowed,
+        allow_decisions=allow_decisions,
     )
 
 

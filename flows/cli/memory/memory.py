@@ -281,6 +281,6 @@ def _change(memory_id: str, wish: Wish, decision: Decision) -> None:
                 screen.note(f"{label} {text}" if label else text)
             ask(f"{wish.command.removeprefix('memory ')} {quoted(memory_id)}?")
     if previewed is None or (previewed.altered and not decision.dry_run):
-        with writing(wish.command) as (run, _):
+        with writing(wish.command, decision.wait) as (run, _):
             previewed = land_edit(run, previewed, memory_id, wish, by=decision.by, reason=decision.reason)
     print_edit(previewed, dry_run=decision.dry_run, as_json=decision.output == "json")

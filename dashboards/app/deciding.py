@@ -1,0 +1,164 @@
+"""How a person decides on a page: a button beside each command, a dialog with what it would change, and an undo.
+
+Without `slowwave dashboard --allow-decisions` there is the command to copy, and nothing else. A dialog has a number
+that is used once: what is sent again, or from a dialog that was left, lands nothing.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from slowwave.dashboards.app.decisions import (
+    DecisionCommand,
+    LandedDecision,
+    Preview,
+    land_decision,
+    previewed_decision,
+)
+from slowwave.dashboards.app.own_page import are_decisions_allowed, may_decide
+from slowwave.dashboards.app.widgets import command, notice, said
+from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.words import number_of
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.terminal import shortened, terminal_safe
+
+# in the session: the number of the open dialog, who decided last, what landed last, and why something did not
+_OPEN, _DECIDER, _LANDED, _FAILED = "decision_open", "decision_by", "decision_landed", "decision_failed"
+_MOST_CHARACTERS, _MOST_CONTENT = 500, 100_000
+_SHOWN_CHARACTERS, _SHOWN_CHANGES = 600, 60
+_claiming = threading.Lock()
+
+
+def decision(*words: str, purpose: str, asks: str = "", given: str = "", **options: str) -> None:
+    """A command by which somebody decides, to copy, and where that is allowed a button that does the same.
+
+    Args:
+        words: the group, the command and its targets.
+        purpose: what it is for.
+        asks: the option whose value the dialog asks for; '' none.
+        given: the value it begins with.
+        options: of the command, as it is shown.
+    """
+    if not are_decisions_allowed():
+        command(*words, purpose=purpose, **options)
+        return
+    group, verb, *targets = words
+    known = {name: value for name, value in options.items() if name not in {"reason", asks}}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.container():
+            command(*words, purpose=purpose, **options)
+        if st.button(verb.capitalize(), key=f"decide {words} {sorted(known.items())}"):
+            _open(DecisionCommand(group, verb, tuple(targets), known), asks, given)
+
+
+def decisions_on_items(item_ids: Sequence[str]) -> None:
+    """What can be said of all chosen items of the queue at once."""
+    if not item_ids:
+        said("Choose items by the boxes of their rows to decide on several at once.")
+        return
+    with st.container(horizontal=True):
+        for verb in ("promote", "reject", "merge"):
+            if st.button(f"{verb.capitalize()} {number_of(len(item_ids), 'item')}", key=f"decide all {verb}"):
+                _open(DecisionCommand("review", verb, tuple(item_ids)))
+
+
+def landed_decision() -> None:
+    """What became of the last decision of this session, and what takes it back."""
+    landed: LandedDecision | None = st.session_state.get(_LANDED)
+    if landed is None or not are_decisions_allowed():
+        return
+    notice("note", terminal_safe(landed.says), "seen in the published tables from the next nightly on")
+    if landed.undo is not None and st.button("Undo"):
+        _open(landed.undo)
+
+
+def _open(chosen: DecisionCommand, asks: str = "", given: str = "") -> None:
+    st.session_state[_OPEN] = secrets.token_urlsafe(16)
+    st.session_state.pop(_FAILED, None)
+    _dialog(chosen, st.session_state[_OPEN], asks, given)
+
+
+@st.dialog("Decide", width="large")
+def _dialog(chosen: DecisionCommand, number: str, asks: str, given: str) -> None:
+    if st.session_state.get(_OPEN) != number:  # it has landed
+        st.rerun()
+    if asks:
+        chosen = replace(chosen, options={**chosen.options, asks: _asked(asks, number, given)})
+    if chosen.line:
+        st.code(chosen.line, language=None, wrap_lines=True)
+    if asks and not chosen.options[asks].strip():
+        return
+    try:
+        with st.spinner("Looking at what it would change"):
+            preview = previewed_decision(chosen)
+    except UserError as error:
+        notice("error", str(error))
+        return
+    _draw_preview(preview)
+    failed = st.session_state.pop(_FAILED, "")
+    with st.form(f"decide {number}"):
+        decider = st.session_state.get(_DECIDER, "")
+        st.text_input("Who decides", decider, key=f"by {number}", max_chars=_MOST_CHARACTERS)
+        st.text_input("Why", key=f"reason {number}", max_chars=_MOST_CHARACTERS)
+        st.form_submit_button(
+            f"Land this {chosen.verb}", key=f"land {number}", on_click=_land, args=(chosen, preview, number, asks)
+        )
+    if failed:
+        notice("error", failed)
+
+
+def _asked(asks: str, number: str, given: str) -> str:
+    if asks == "content":
+        return st.text_area("What it shall say", given, key=f"asked {number}", max_chars=_MOST_CONTENT)
+    return st.text_input("The memory that stays", given, key=f"asked {number}", max_chars=_MOST_CHARACTERS)
+
+
+def _draw_preview(preview: Preview) -> None:
+    """Each field as it is and as it will be."""
+    facts = [
+        (
+            _shown(f"{memory_id}: {name.replace('_', ' ')}"),
+            f"{_shown(was)} → {_shown(will_be)}" if was else _shown(will_be),
+        )
+        for memory_id, name, was, will_be in preview.changes[:_SHOWN_CHANGES]
+    ]
+    said("What it would change:" if facts else "It would change no memory.")
+    st.html(rendered("facts.html.jinja", facts=facts))
+    if len(preview.changes) > _SHOWN_CHANGES:
+        said(f"And {len(preview.changes) - _SHOWN_CHANGES:,} more.")
+    for note in preview.notes:
+        said(_shown(note))
+
+
+def _shown(text: str) -> str:
+    return shortened(terminal_safe(shortened(text, _SHOWN_CHARACTERS)), _SHOWN_CHARACTERS)
+
+
+def _land(chosen: DecisionCommand, preview: Preview, number: str, asks: str) -> None:
+    """Land a decision as its dialog showed it, once; what a page of others sends, or sends again, lands nothing."""
+    by, reason = (st.session_state[f"{name} {number}"] for name in ("by", "reason"))
+    if asks and st.session_state[f"asked {number}"] != chosen.options[asks]:
+        st.session_state[_FAILED] = "it was changed after this was drawn: look at it again (nothing was changed)"
+    elif not may_decide(st.context.headers):
+        st.session_state[_FAILED] = "this was not asked for by a page of this dashboard (nothing was changed)"
+    elif _is_claimed(number):
+        try:
+            st.session_state[_LANDED] = land_decision(chosen, preview, by=by, reason=reason)
+            st.session_state[_DECIDER] = by
+        except UserError as error:
+            st.session_state[_FAILED] = str(error)
+            st.session_state[_OPEN] = number
+
+
+def _is_claimed(number: str) -> bool:
+    """Use up the number of the open dialog; False: it is used up already, or of another dialog."""
+    with _claiming:  # a script that was told to stop may still be landing while the next one begins
+        if st.session_state.get(_OPEN) != number:
+            return False
+        del st.session_state[_OPEN]
+        return True

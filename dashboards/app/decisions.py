@@ -1,0 +1,192 @@
+"""Decisions of the dashboard: each is the `slowwave` command that its page shows, run in a process of its own.
+
+What a button does is what the command does, lock, checks and landed rows included; and no script of a page that its
+reader leaves can stop it half-way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+from slowwave.dashboards.commands import whole_command_line
+from slowwave.dashboards.words import number_of
+from slowwave.flows.ask.cells import cell_text
+from slowwave.flows.decide.decisions import landed_decisions
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import settings_from_environment
+from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.lake.lake import Lake
+from slowwave.transforms.core.blank import says_nothing
+from slowwave.transforms.decisions.review.decisions import REVIEWS
+
+_SECONDS_FOR_ANOTHER_WRITER = 5
+_SECONDS = 300
+_LONGEST_MESSAGE = 2_000
+_DONE = {"promote": "promoted", "reject": "rejected", "merge": "merged"}
+_REVERSE = {"promote": "reject", "reject": "promote", "merge": "reject"}
+_ON_HOLD = {"hold": "yes", "release": "no"}
+
+
+@dataclass(frozen=True)
+class DecisionCommand:
+    """A `slowwave` command by which somebody decides: `review promote`, its targets and options by name."""
+
+    group: str
+    verb: str
+    targets: Sequence[str]
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def line(self) -> str:
+        """The command to copy, as `whole_command_line` gives it."""
+        many = {"yes": True} if len(self.targets) > 1 else {}
+        return whole_command_line(self.group, self.verb, *self.targets, **self.options, **many)
+
+    def answer(self, *more: str) -> str:
+        """What the command prints with `more` options. Raises UserError with what it says where it fails."""
+        said, text = [], ""
+        for name, value in self.options.items():
+            if name == "content":  # longer than an argument may be
+                said, text = [*said, "--content=-"], f"{value}\n"
+            else:
+                said.append(f"--{name}={value}")
+        waiting = f"--wait={_SECONDS_FOR_ANOTHER_WRITER}"
+        return _printed([self.group, self.verb, *said, *more, waiting, "--", *self.targets], text)
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a command would change now: memory, field, what it says and will say; and what stays undone, and why."""
+
+    changes: Sequence[tuple[str, str, str, str]]
+    notes: Sequence[str]
+
+
+@dataclass(frozen=True)
+class LandedDecision:
+    """What became of a command, in words, and the one that takes it back; None: there is nothing to take back."""
+
+    says: str
+    undo: DecisionCommand | None
+
+
+def decided_since(as_of: datetime) -> dict[str, str]:
+    """What was said last of each item since a publish as of then: `promoted by ada`."""
+    decided = landed_decisions(Lake(settings_from_environment().lake_folder))
+    since = decided.filter(pl.col("command").is_in(REVIEWS), pl.col("decided_at") >= as_of).sort("decided_at")
+    return {
+        row["target"]: f"{_DONE[row['command'].removeprefix('review ')]} by {row['changed_by']}"
+        for row in since.collect().iter_rows(named=True)
+    }
+
+
+def previewed_decision(command: DecisionCommand) -> Preview:
+    """What a command would change. Raises UserError where it may not, or another command is writing."""
+    if command.group == "forget":
+        return _previewed_forgetting(command)
+    told = json.loads(command.answer("--dry-run", "--format=json"))
+    if command.group == "memory":
+        changes = [
+            (told["memory_id"], name, _text(was), _text(will_be)) for name, (was, will_be) in told["changed"].items()
+        ]
+        return Preview(changes, [] if changes else ["it is so already"])
+    changes = [
+        (change["memory_id"], name, _before(change, name), _text(value))
+        for change in told["changes"]
+        for name, value in {**change, **dict.fromkeys(change.get("clears") or [])}.items()
+        if name not in {"memory_id", "before", "clears"}
+    ]
+    return Preview(changes, [*(f"{memory_id} stays as it is" for memory_id in told["kept"]), *_left(told)])
+
+
+def land_decision(command: DecisionCommand, previewed: Preview, *, by: str, reason: str) -> LandedDecision:
+    """Run a command as `by` says, for this reason ('' none).
+
+    Raises UserError where nobody is named, or it may not be, would change something else than was `previewed`, or
+    another command is writing: then nothing was changed.
+    """
+    if says_nothing(by):
+        message = "say who decides (nothing was changed)"
+        raise UserError(message)
+    if command.verb in _ON_HOLD and says_nothing(reason):
+        message = "say why (nothing was changed)"
+        raise UserError(message)
+    if previewed_decision(command) != previewed:
+        message = "what it would change is something else by now: look at it again (nothing was changed)"
+        raise UserError(message)
+    who = [f"--by={by}", *([] if says_nothing(reason) else [f"--reason={reason}"])]
+    if command.group == "forget":
+        says = command.answer(*who).strip()
+        reverse = {"hold": ("forget", "release"), "release": ("forget", "hold"), "restore": ("memory", "archive")}
+        return LandedDecision(says, DecisionCommand(*reverse[command.verb], command.targets, command.options))
+    told = json.loads(command.answer(*who, "--yes", "--format=json"))
+    if command.group == "memory":
+        is_new = told["changed"] and command.verb != "undo"
+        says = f"{command.verb} of {told['memory_id']} has landed" if told["changed"] else "it was so already"
+        return LandedDecision(says, DecisionCommand("memory", "undo", command.targets) if is_new else None)
+    says = ". ".join([f"{_DONE[command.verb]} {number_of(len(told['decided']), 'item')}", *_left(told)])
+    undo = DecisionCommand("review", _REVERSE[command.verb], told["changed"]) if told["changed"] else None
+    return LandedDecision(says, undo)
+
+
+def _previewed_forgetting(command: DecisionCommand) -> Preview:
+    """Of a hold or release whether the memory is on hold; of what was archived which status it had before."""
+    (memory_id,) = command.targets
+    told = json.loads(_printed(["memory", "show", "--format=json", "--", memory_id]))
+    if command.verb in _ON_HOLD:
+        is_held = "yes" if told["is_held"] else "no"
+        return Preview([(memory_id, "on hold", is_held, _ON_HOLD[command.verb])], [])
+    statuses = [change["changed"]["status"] for change in told["changes"] if "status" in change["changed"]]
+    if statuses[0][1] != "archived":
+        message = f"{memory_id} is not archived (nothing was changed)"
+        raise UserError(message)
+    return Preview([(memory_id, "status", "archived", statuses[0][0])], [])
+
+
+def _before(change: Mapping[str, Any], name: str) -> str:
+    """What a memory said before a change of review; '' where that is not told."""
+    return _text(change["before"][name]) if change["before"] and name in change["before"] else ""
+
+
+def _left(told: Mapping[str, Any]) -> list[str]:
+    """What a command of review left as it was, and why."""
+    already = [f"{number_of(told['already'], 'item')} already so"] if told["already"] else []
+    return [*already, *(f"{one['item_id']}: {one['reason']}" for one in [*told["skipped"], *told["refused"]])]
+
+
+def _text(value: object) -> str:
+    return "none" if value in (None, "", []) else cell_text(value)
+
+
+def _printed(arguments: Sequence[str], text: str = "") -> str:
+    """What a `slowwave` command prints, given this text; of one that refused only some, all the same."""
+    try:
+        done = subprocess.run(  # noqa: S603 - no shell: what a person typed is one argument each
+            [sys.executable, "-P", "-m", "slowwave.flows.cli.main", *arguments],
+            input=text,
+            capture_output=True,
+            encoding="utf-8",
+            env={**os.environ, "PYTHONUTF8": "1"},
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, ValueError) as error:  # an id of megabytes, or with a zero byte in it
+        message = "this cannot be said on a command line (nothing was changed)"
+        raise UserError(message) from error
+    except subprocess.TimeoutExpired as error:
+        message = f"stopped after {_SECONDS} seconds: `slowwave memory show` says whether it has landed"
+        raise UserError(message) from error
+    if done.returncode and not done.stdout:
+        lines = done.stderr.rpartition("Error: ")[2].splitlines()
+        said = [line.removeprefix("slowwave: ") for line in lines if not line.startswith("slowwave: waiting for ")]
+        raise UserError(shortened(" ".join(" ".join(said).split()), _LONGEST_MESSAGE))
+    return done.stdout
