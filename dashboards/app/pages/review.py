@@ -68,6 +68,8 @@ def review_page(published: Published) -> None:
         kind = choice("Kind", "kind", _KINDS, unchosen="All kinds")
     with published.answers() as answers:
         _one(answers)
+        if are_decisions_allowed():
+            _neighbours(answers, project, kind)
         _queue(answers, project, kind, published.as_of if are_decisions_allowed() else None)
         _compared(answers, project)
         _plan(answers, project)
@@ -119,6 +121,18 @@ def _one(answers: Answers) -> None:
         purpose = "To merge it into a memory that says it already"
         decision("review", "merge", item_id, into="MEMORY_ID", purpose=purpose, asks="into")
     said("`--dry-run` shows what a command would change; `--reason` records why.")
+
+
+def _neighbours(answers: Answers, project: str | None, kind: str) -> None:
+    """The items before and after the one that the address names, a key away."""
+    ids = answers.rows("review_queue", _MOST, project=pattern(project), kind=pattern(kind or None))["item_id"].to_list()
+    if address("item") not in ids:
+        return
+    at = ids.index(address("item"))
+    with st.container(horizontal=True):
+        for label, to, key in (("Item before", at - 1, "k"), ("Next item", at + 1, "j")):
+            if 0 <= to < len(ids):
+                st.button(label, shortcut=key, on_click=st.query_params.update, args=({"item": ids[to]},))
 
 
 def _evidence_words(item: Mapping[str, Any]) -> str:

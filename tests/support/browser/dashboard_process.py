@@ -45,8 +45,8 @@ def published_home(folder: Path) -> SmallHome:
     return home
 
 
-def started(home: SmallHome, folder: Path) -> Dashboard:
-    """`slowwave dashboard` on a free port, once it answers."""
+def started(home: SmallHome, folder: Path, *options: str) -> Dashboard:
+    """`slowwave dashboard` with these options on a free port, once it answers."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -54,7 +54,7 @@ def started(home: SmallHome, folder: Path) -> Dashboard:
     environment = {**os.environ, "SLOWWAVE_HOME": str(home.folder), "HOME": str(folder / "user")}
     slowwave = Path(sys.executable).parent / "slowwave"
     process = subprocess.Popen(
-        [slowwave, "dashboard", "--port", str(port)],
+        [slowwave, "dashboard", "--port", str(port), *options],
         env=environment,
         cwd=folder,
         text=True,
