@@ -26,6 +26,7 @@ from slowwave.dashboards.templates import rendered
 from slowwave.dashboards.words import number_of
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.transforms.core.hashing import digest
 
 # in the session: the number of the open dialog, who decided last, what landed last, and why something did not
 _OPEN, _DECIDER, _LANDED, _FAILED = "decision_open", "decision_by", "decision_landed", "decision_failed"
@@ -52,7 +53,7 @@ def decision(*words: str, purpose: str, asks: str = "", given: str = "", **optio
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.container():
             command(*words, purpose=purpose, **options)
-        if st.button(verb.capitalize(), key=f"decide {words} {sorted(known.items())}"):
+        if st.button(verb.capitalize(), key=f"decide {digest([*words, *known.values()])}"):
             _open(DecisionCommand(group, verb, tuple(targets), known), asks, given)
 
 
@@ -97,7 +98,7 @@ def _dialog(chosen: DecisionCommand, number: str, asks: str, given: str) -> None
         with st.spinner("Looking at what it would change"):
             preview = previewed_decision(chosen)
     except UserError as error:
-        notice("error", str(error))
+        notice("error", terminal_safe(str(error)))
         return
     _draw_preview(preview)
     failed = st.session_state.pop(_FAILED, "")
@@ -109,7 +110,7 @@ def _dialog(chosen: DecisionCommand, number: str, asks: str, given: str) -> None
             f"Land this {chosen.verb}", key=f"land {number}", on_click=_land, args=(chosen, preview, number, asks)
         )
     if failed:
-        notice("error", failed)
+        notice("error", terminal_safe(failed))
 
 
 def _asked(asks: str, number: str, given: str) -> str:

@@ -1,0 +1,184 @@
+"""What the buttons of the dashboard run: the commands they show, previewed, landed, taken back, and from whose page."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from drawn_pages import IGNORED, drawn, published_by
+from review_acts import STATED, item, items, landed, reviewable_rows, rows_of, states
+from small_home import SmallHome, memory
+
+from slowwave.dashboards.app.decisions import (
+    DecisionCommand,
+    Preview,
+    decided_since,
+    land_decision,
+    previewed_decision,
+)
+from slowwave.dashboards.app.own_page import allow_decisions, are_decisions_allowed, may_decide
+from slowwave.dashboards.app.pages.memory import memory_page
+from slowwave.dashboards.app.pages.review import review_page
+from slowwave.flows.decide.forget import apply_plan, published_plan
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.publish.run import start_run
+
+AS_OF = datetime(2026, 6, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings(IGNORED)]  # each command is a process of its own
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    home = SmallHome(tmp_path_factory.mktemp("published") / "home")
+    home.land(*reviewable_rows())
+    home.land(
+        memory("gone", changed_at="2026-01-01T08:00:00Z"),
+        memory("gone", changed_at="2026-01-03T08:00:00Z", status="invalid"),
+    )
+    home.nightly(AS_OF)
+    return home
+
+
+@pytest.fixture
+def home(published, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    shutil.copytree(published.folder, tmp_path / "home", symlinks=True)
+    monkeypatch.setenv("SLOWWAVE_HOME", str(tmp_path / "home"))
+    return SmallHome(tmp_path / "home")
+
+
+def landed_by_ada(command: DecisionCommand, reason: str = "agreed"):
+    return land_decision(command, previewed_decision(command), by="ada", reason=reason)
+
+
+def test_a_merge_of_several_items_is_taken_back(home):
+    merging, stated = item(home, kind="merge")["item_id"], item(home, text=STATED)["item_id"]
+    both = DecisionCommand("review", "merge", (stated, item(home, about="wait")["item_id"]), {"into": "c60"})
+    assert both.line.endswith(" --into c60 --yes")
+    (note,) = previewed_decision(both).notes
+    assert note.endswith(": another item of this command changes the same memory: run it again")
+    before = states(home)
+    done = landed_by_ada(DecisionCommand("review", "merge", (merging,)))
+    assert (done.says, done.undo) == ("merged 1 item", DecisionCommand("review", "reject", [merging]))
+    assert decided_since(AS_OF) == {merging: "merged by ada"}
+    assert states(home) != before
+    assert done.undo is not None
+    assert landed_by_ada(done.undo).says == "rejected 1 item"
+    assert states(home) == before
+
+
+def test_what_changes_no_memory_has_no_undo(home):
+    kept = DecisionCommand("review", "promote", (item(home, kind="contradiction")["item_id"],))
+    assert previewed_decision(kept) == Preview([], ["c50 stays as it is", "c60 stays as it is"])
+    assert landed_by_ada(kept).undo is None
+    assert previewed_decision(kept) == Preview([], ["1 item already so"])
+
+
+def test_a_hold_has_a_name_a_reason_and_a_release(home):
+    hold = DecisionCommand("forget", "hold", ("unused",))
+    with pytest.raises(UserError, match="say why"):
+        landed_by_ada(hold, reason=" ")
+    with pytest.raises(UserError, match="say who"):
+        land_decision(hold, previewed_decision(hold), by="\u200b", reason="it is asked about")
+    assert landed(home)[0] == 0
+    assert previewed_decision(hold).changes == [("unused", "on hold", "no", "yes")]
+    done = landed_by_ada(hold)
+    with pytest.raises(UserError, match="on hold"):
+        previewed_decision(DecisionCommand("memory", "archive", ("unused",)))
+    release = DecisionCommand("forget", "release", ("unused",))
+    assert done.undo == release
+    assert previewed_decision(release).changes == [("unused", "on hold", "yes", "no")]
+    landed_by_ada(release)
+    assert previewed_decision(DecisionCommand("memory", "archive", ("unused",))).changes
+
+
+def test_what_forgetting_archived_is_restored_as_it_was(home):
+    restore = DecisionCommand("forget", "restore", ("gone",))
+    with pytest.raises(UserError, match="not archived"):
+        previewed_decision(restore)
+    plan = published_plan(home.settings)
+    with writer_lock(home.settings, "forget apply"):
+        apply_plan(start_run(home.settings, "backfill"), plan, plan.rows)
+    assert states(home)["gone"]["status"] == "archived"
+    assert previewed_decision(restore).changes == [("gone", "status", "archived", "invalid")]
+    done = landed_by_ada(restore)
+    assert states(home)["gone"]["status"] == "invalid"
+    assert done.undo == DecisionCommand("memory", "archive", ("gone",))
+
+
+@pytest.mark.parametrize("memory_id", ["-x", "--yes", "a\x00b", "x" * 200_000])
+def test_an_id_is_never_an_option(home, memory_id):
+    with pytest.raises(UserError, match="nothing was changed"):
+        previewed_decision(DecisionCommand("memory", "archive", (memory_id,)))
+    assert landed(home)[0] == 0
+
+
+def test_an_edit_keeps_its_text_to_the_last_character(home):
+    text = "-\r\nlast line\n\n" + "é" * 200_000
+    landed_by_ada(DecisionCommand("memory", "edit", ("unused",), {"content": text}))
+    assert states(home)["unused"]["content"] == text
+
+
+def test_what_has_changed_since_it_was_shown_is_not_landed(home):
+    edit = DecisionCommand("memory", "edit", ("unused",), {"content": "The cellar has a third door."})
+    shown = previewed_decision(edit)
+    home.land(memory("unused", changed_at="2026-06-02T08:00:00Z", content="The cellar has no door."))
+    with pytest.raises(UserError, match="something else by now"):
+        land_decision(edit, shown, by="ada", reason="")
+    assert rows_of(home, "decisions") == 0
+
+
+def test_another_writer_is_named_and_nothing_lands(home):
+    command = DecisionCommand("review", "reject", (item(home, kind="unused")["item_id"],))
+    shown = previewed_decision(command)
+    with writer_lock(home.settings, "nightly"), pytest.raises(UserError) as refused:
+        land_decision(command, shown, by="ada", reason="")
+    assert str(refused.value).startswith("`slowwave nightly` (process ")
+    assert str(refused.value).endswith("run this again when it has finished")
+    assert landed(home)[0] == 0
+
+
+def test_a_decision_comes_from_the_page_of_this_dashboard():
+    own = {"Host": "127.0.0.1:8501", "Origin": "http://127.0.0.1:8501"}
+    assert not may_decide(own)
+    allow_decisions({"127.0.0.1:8501", "localhost:8501"})
+    try:
+        assert may_decide(own)
+        for header, value in (
+            ("Host", "rebound.example:8501"),
+            ("Host", "localhost:8501"),
+            ("Origin", "http://other.example"),
+            ("Origin", "http://127.0.0.1:8502"),
+            ("Origin", "null"),
+        ):
+            assert not may_decide({**own, header: value}), (header, value)
+        rebound = dict.fromkeys(("Host", "Origin"), "rebound.example")
+        assert not may_decide({**rebound, "Origin": "http://rebound.example"})
+        assert not may_decide({"Host": own["Host"]})
+    finally:
+        allow_decisions(())
+    assert not are_decisions_allowed()
+
+
+def test_buttons_stand_beside_their_commands_only_where_they_are_allowed(home):
+    item_id = items(home)["item_id"][0]
+    published = published_by(home)
+    for draw, address in ((review_page, {"item": item_id}), (memory_page, {"memory_id": "unused"})):
+        assert not drawn(draw, published, **address).button
+    allow_decisions({"127.0.0.1:8501"})
+    try:
+        labels = [
+            {button.label for button in drawn(draw, published, **address).button}
+            for draw, address in ((review_page, {"item": item_id}), (memory_page, {"memory_id": "unused"}))
+        ]
+    finally:
+        allow_decisions(())
+        published.close()
+    assert labels == [{"Promote", "Reject", "Next item"}, {"Hold", "Edit", "Archive", "Undo"}]
+
+
+def test_a_narrowed_dashboard_lets_nobody_decide(home):
+    refused = home.ask("dashboard", "--allow-decisions", "--user", "ada")
+    assert (refused.returncode, "--user" in refused.stderr) == (2, True)
