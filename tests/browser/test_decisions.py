@@ -191,7 +191,7 @@ class _Foreign(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"<h1>Elsewhere</h1>")
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as it is called above
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, ARG002 - as it is called above
         return
 
 
