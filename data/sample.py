@@ -1,4 +1,4 @@
-"""Sample logs: a believable month of agents at work, as producers would deliver it, with the truth of what was planted.
+"""Sample logs: eleven weeks of agents at work, as producers would deliver them, with the truth of what was planted.
 
 The same arguments give the same bytes on any machine: only seeded choices, exact arithmetic and no clock.
 """
@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slowwave.data.sample_text import FEEDBACK, Draw, gzip_bytes, moment_of, normalise, time_text
-from slowwave.data.sample_world import AGENTS, DAY, SECOND, STRATEGIES, UNKNOWN_MEMORY_IDS, Planted, Row, World
+from slowwave.data.sample_talk import FEEDBACK
+from slowwave.data.sample_text import Draw, gzip_bytes, moment_of, normalise, time_text
+from slowwave.data.sample_world import DAY, SECOND, UNKNOWN_MEMORY_IDS, Planted, Row, World
+from slowwave.data.story import AGENT_WEIGHTS, DAYS, INTERACTIONS_PER_DAY, STRATEGIES
 
 FIRST_DAY = datetime.date(2026, 3, 1)
 SHORTEST_ECHO = 12
@@ -86,7 +88,7 @@ class Use:
 
 @dataclass
 class MemoryTruth:
-    """Interactions per memory, over the winning row versions; ``role`` is helpful, harmful, confounded or ''.
+    """Interactions per memory, over the winning row versions; ``role`` is as ``story`` says, or ''.
 
     ``echoed`` is what echo/1 must find; ``echoed_in_prompt`` is the part of it that already stood in the prompt.
     """
@@ -144,14 +146,22 @@ class SampleTruth:
 
 
 def sample_files(
-    seed: int = 7, *, start: datetime.date = FIRST_DAY, days: int = 30, interactions_per_day: int = 120
+    seed: int = 7,
+    *,
+    start: datetime.date = FIRST_DAY,
+    days: int = DAYS,
+    interactions_per_day: int = INTERACTIONS_PER_DAY,
 ) -> Iterator[SampleFile]:
     """Yield the sample logs file by file, in order of delivery."""
     return _Producers(World(seed, start, days), interactions_per_day).files()
 
 
 def sample_truth(
-    seed: int = 7, *, start: datetime.date = FIRST_DAY, days: int = 30, interactions_per_day: int = 120
+    seed: int = 7,
+    *,
+    start: datetime.date = FIRST_DAY,
+    days: int = DAYS,
+    interactions_per_day: int = INTERACTIONS_PER_DAY,
 ) -> SampleTruth:
     """Return what ``sample_files`` plants with the same arguments."""
     producers = _Producers(World(seed, start, days), interactions_per_day)
@@ -186,13 +196,13 @@ class _Producers:
 
     def __init__(self, world: World, interactions_per_day: int) -> None:
         self.world, self.per_day = world, interactions_per_day
-        self.truth = SampleTruth(moment_of(world.end + DAY), moment_of(world.middle))
+        self.truth = SampleTruth(moment_of(world.end + DAY), moment_of(world.strategies_change))
         self.truth.duplicate_memory_ids = world.duplicate_memory_ids
         self.truth.memories = {m.memory_id: MemoryTruth(m.memory_id, m.role) for m in world.memories}
         self.truth.strategies = {
             (s.strategy_id, agent): StrategyTruth(s.strategy_id, agent, s.task_type, s.variants,
                                                   s.true_rate(agent, False), s.true_rate(agent, True))
-            for s in STRATEGIES for agent in AGENTS
+            for s in STRATEGIES for agent in AGENT_WEIGHTS
         }  # fmt: skip
         self._due: defaultdict[int, list[_Line]] = defaultdict(list)
 
@@ -382,8 +392,8 @@ def _add_producer_fields(draw: Draw, row: Row) -> None:
     if draw.chance(0.25):
         row["context_pack"] = {"budget": 4_000, "characters": draw.between(200, 4_000)}
     if draw.chance(0.85):
-        row["tokens"] = draw.between(400, 9_000)
-        row["cost"] = round(row["tokens"] * 0.000004, 6)
+        row["tokens"] = draw.between(40, 250) ** 2
+        row["cost"] = round(row["tokens"] * 0.000004, 6)  # of the provider, in euros
     if draw.chance(0.1):
         row["trace_id"] = draw.hexadecimal(16)  # unknown to the contract: kept in extra
 

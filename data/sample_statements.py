@@ -22,7 +22,7 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         "## Decision\nJournal entries are encrypted on the device before they are synchronised.",
         "The sync engine must never overwrite an entry that was edited on another device.",
     ),
-    "": ("The owner prefers short answers with the command to run at the end.",),
+    "": ("The team prefers short answers with the command to run at the end.",),
 }
 
 # A project without interactions, whose memories change, repeat and contradict each other: (day, type, content).

@@ -1,7 +1,8 @@
 """The world behind the sample logs: memories with a life, and interactions and outcomes that depend on them.
 
 ``World`` knows the final truth of every row. How rows are delivered (files, duplicates, bad rows) is left to
-``slowwave.data.sample``. Times are whole numbers: microseconds since 1970 in UTC.
+``slowwave.data.sample``; what is true of it is declared in ``slowwave.data.story``. Times are whole numbers:
+microseconds since 1970 in UTC.
 """
 
 import datetime
@@ -9,88 +10,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from slowwave.data import sample_text as words
+from slowwave.data import sample_talk as talk
+from slowwave.data import story
+from slowwave.data.sample_memories import TEXTS, MemoryText
 from slowwave.data.sample_statements import NOTES, NOTES_PROJECT, with_statement
-from slowwave.data.sample_text import Draw, Slots
+from slowwave.data.sample_talk import Work
+from slowwave.data.sample_text import Draw, echo_text
+from slowwave.data.story import STORY_MEMORIES, STRATEGIES, Strategy
 
 Row = dict[str, Any]
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
 FOREVER = 2**62
-AGENTS = {"planner": 0.0, "coder": 0.06, "reviewer": -0.02, "tester": 0.03, "operator": -0.08}  # shift of success
 CLIENTS = ("terminal", "editor", "chat")
-PROJECT_WEIGHTS = {"harbour-shop": 36, "tidewater": 30, "pocket-fern": 24, "": 10}
-TYPE_WEIGHTS = {"identity": 4, "preference": 14, "project": 20, "knowledge": 34, "adaptation": 14, "episodic": 14}
-TASK_WEIGHTS = {"bugfix": 26, "feature": 22, "testing": 16, "deploy": 12, "data_migration": 14, "review": 10}
+USERS = {"harbour-shop": ("u-ana", "u-esra"), "tidewater": ("u-bogdan", 4077), "pocket-fern": ("u-chloé", "u-haruto")}
+EVERYBODY = tuple(user for users in USERS.values() for user in users)
+OWNERS = {"harbour-shop": "Ana", "tidewater": "Bogdan", "pocket-fern": "Chloé", "": "José"}
 UNKNOWN_MEMORY_IDS = ("mem-9001", "mem-9002", "mem-deleted?")
-HARD_TASK_SHARE, HARD_TASK_EFFECT = 0.3, -0.25
-ROLE_EFFECTS = {"helpful": 0.25, "harmful": -0.3}
-
-
-@dataclass(frozen=True)
-class Strategy:
-    """A way of working on one task type, and how often it truly succeeds."""
-
-    strategy_id: str
-    task_type: str
-    variants: tuple[str, ...]
-    rate: float
-    later_rate: float  # from the middle of the period on
-    error: str
-
-    def true_rate(self, agent: str, later: bool) -> float:
-        """Return the success probability of an agent, before effects of memories and hard tasks."""
-        shift = AGENTS[agent] + AGENT_SHIFTS.get((self.strategy_id, agent), 0.0)
-        return min(0.97, max(0.03, (self.later_rate if later else self.rate) + shift))
-
-
-STRATEGIES = (
-    Strategy("failing_test_first", "bugfix", ("reproduce with a failing test first",
-             "Reproduce it with a failing test first",
-             "first reproduce it in a failing test"), 0.82, 0.82, "assertion"),
-    Strategy("patch_symptom", "bugfix", ("patch the symptom and rerun", "patching symptoms, then rerun",
-             "Patch symptoms and re-run"), 0.36, 0.36, "type_mismatch"),
-    Strategy("bisect", "bugfix", ("bisect the history", "Bisect history",
-             "bisecting the history"), 0.64, 0.64, "missing_file"),
-    Strategy("vertical_slice", "feature", ("small vertical slice behind a flag", "Small vertical slices behind flags",
-             "a small vertical slice, behind a flag"), 0.76, 0.76, "type_mismatch"),
-    Strategy("one_pass", "feature", ("write the whole feature in one pass", "Writing the entire feature in one pass",
-             "write whole features in a single pass"), 0.44, 0.44, "assertion"),
-    Strategy("narrow_test", "testing", ("run the narrowest test first", "first run the narrowest tests",
-             "Narrowest test first"), 0.78, 0.78, "assertion"),
-    Strategy("rerun_suite", "testing", ("rerun the whole suite until green", "re-run whole suite until it is green",
-             "Rerun the full suite until it is green"), 0.34, 0.34, "out_of_memory"),
-    Strategy("canary", "deploy", ("canary to five percent then widen", "Canary to 5 percent, then widen",
-             "Canary to five percent, then widen"), 0.88, 0.40, "gateway_503"),
-    Strategy("all_at_once", "deploy", ("roll out everywhere at once", "rollout everywhere at once",
-             "Rolling out everywhere at once"), 0.48, 0.48, "gateway_503"),
-    Strategy("batched_copy", "data_migration", ("copy in batches with a checkpoint", "batch copy with checkpoints",
-             "Copy in batches with checkpoints"), 0.84, 0.84, "out_of_memory"),
-    Strategy("one_transaction", "data_migration", ("single transaction over the whole table",
-             "One transaction over the whole table",
-             "a single transaction over the entire table"), 0.25, 0.70, "lock_timeout"),
-    Strategy("read_then_run", "review", ("read the diff twice and run it once", "read diff twice, run once",
-             "Read the diff two times, run it once"), 0.70, 0.70, "assertion"),
-)  # fmt: skip
-AGENT_SHIFTS = {("canary", "operator"): 0.16, ("batched_copy", "coder"): -0.2, ("rerun_suite", "tester"): 0.25,
-                ("bisect", "reviewer"): -0.22, ("one_pass", "coder"): 0.2}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Theme:
-    """What a memory is about: a template and the values that fill it."""
-
-    memory_type: str
-    project: str
-    template: int
-    values: Slots
-
-    def texts(self, **changed: int) -> tuple[str, str]:
-        """Return the content and its paraphrase, with some values changed."""
-        content, paraphrase = words.MEMORY_TEMPLATES[self.memory_type][self.template]
-        values = {**self.values, **changed}
-        return words.sentence(content, values), words.sentence(paraphrase, values)
+PERSONAL = ("identity", "preference")  # without a project, they are eligible everywhere
+DUPLICATES = 4
 
 
 @dataclass
@@ -117,6 +56,10 @@ class Memory:
         """Return the content if the memory is active at ``time``."""
         return next((content for start, end, content in self.spans if start <= time < end), None)
 
+    def ended_before(self, time: int) -> bool:
+        """Return whether the memory was active before ``time`` and will not be again."""
+        return bool(self.spans) and self.spans[-1][1] <= time
+
 
 @dataclass
 class Planted:
@@ -125,11 +68,22 @@ class Planted:
     kind: str
     row: Row
     time: int
-    use: tuple[str, str] | None = None  # kinds: echo, parrot, paraphrase, stale (the text of an inactive memory)
+    use: tuple[str, str] | None = None  # kinds: echo, parrot, paraphrase, stale (the text of an ended memory)
     strategy: Strategy | None = None
     attempted: bool | None = None  # None: the row carries no outcome
     probability: float = 0.0
     error: str = ""
+
+
+def _relevant(draw: Draw, found: list[tuple[Memory, str]], work: Work, count: int) -> list[tuple[Memory, str]]:
+    """Draw up to ``count`` memories with their contents, mostly those that name what the work is about."""
+    weights = {place: 1 + 3 * len(talk.topics(content) & work.topics) for place, (_, content) in enumerate(found)}
+    chosen = []
+    while weights and len(chosen) < count:
+        place = draw.weighted(weights)
+        del weights[place]
+        chosen.append(found[place])
+    return chosen
 
 
 class World:
@@ -139,28 +93,40 @@ class World:
         self.seed, self.start_date, self.days = seed, start, days
         self.start = (start - datetime.date(1970, 1, 1)).days * DAY
         self.end = self.start + days * DAY
-        self.middle = (self.start + self.end) // 2
+        self.strategies_change = self.start + story.STRATEGIES_CHANGE_ON * DAY
         self.memories: list[Memory] = []
         self.duplicate_memory_ids: list[tuple[str, str]] = []
         self.paraphrases: dict[str, str] = {}
-        self._beginnings: set[str] = set()
         self._draw = Draw(seed, "memories")
-        for memory_type, project, role, content, paraphrase in words.FIXED_MEMORIES:
-            self._fixed(memory_type, project, role, content, paraphrase)
-        self._effects = {m.memory_id: ROLE_EFFECTS[m.role] for m in self.memories if m.role in ROLE_EFFECTS}
-        for _ in range(255):
-            self._grown()
+        for told in STORY_MEMORIES:
+            self.paraphrases[told.content] = told.paraphrase
+            more: Row = {"user_id": story.PRIVATE_TO} if told is story.PRIVATE else {}
+            more["importance"] = told.importance
+            born = self.start + told.born * DAY
+            self._stored(told.memory_type, told.project, told.role, born, told.content, **more)
+        for text in TEXTS:
+            self._grown(text)
         self._duplicates()
-        for day, memory_type, content in (note for note in NOTES if note[0] < days):
-            first: Row = {"changed_at": self.start + day * DAY, "content": content, "status": "active"}
-            self._add(memory_type, NOTES_PROJECT, "", {**first, "confidence": 0.6, "changed_by": "owner"})
+        kind, project, content = story.LEARNED
+        notes = [*((day, memory_type, NOTES_PROJECT, text) for day, memory_type, text in NOTES),
+                 (story.BROKEN_WEEK.stop, kind, project, content)]  # fmt: skip
+        for day, memory_type, of_project, text in (note for note in notes if note[0] < days):
+            self.paraphrases[text] = ""
+            self._stored(memory_type, of_project, "", self.start + day * DAY, text)
         for memory in self.memories:
             memory.settle()
+            if memory.role == "forgotten":  # used by nobody before it is brought back
+                memory.spans = [(self.start + story.BROUGHT_BACK_ON * DAY, FOREVER, memory.changes[0]["content"])]
         self._pools = {
-            project: [m for m in self.memories if m.spans and (m.project == project or (
-                m.project == "" and m.memory_type in ("identity", "preference")))]
-            for project in (*words.DOMAINS, words.HOSTILE_PROJECT)
+            project: [m for m in self.memories if m.spans and m.role != "private" and (m.project == project or (
+                m.project == "" and m.memory_type in PERSONAL))]
+            for project in story.PROJECT_WEIGHTS
         }  # fmt: skip
+        self._told = {told.memory_id: told for told in STORY_MEMORIES}
+        self._types = {memory.memory_id: memory.memory_type for memory in self.memories}
+        low, high = (round(100 * effect) for effect in story.OTHER_EFFECTS)
+        self._effects = {m.memory_id: self._draw.between(low, high) / 100 for m in self.memories}
+        self._effects |= {told.memory_id: told.effect for told in STORY_MEMORIES}
 
     def eligible(self, project: str, time: int) -> list[tuple[Memory, str]]:
         """Return (memory, content) of every memory an interaction of ``project`` could have met."""
@@ -170,208 +136,257 @@ class World:
     def _add(self, memory_type: str, project: str, role: str, first: Row) -> Memory:
         memory = Memory(f"mem-{len(self.memories):04d}", memory_type, project, role, [])
         memory.changes.append({"memory_id": memory.memory_id, "memory_type": memory_type, "project": project, **first})
-        self._beginnings.add(words.normalise(first["content"])[:80])
         self.memories.append(memory)
         return memory
 
-    def _fixed(self, memory_type: str, project: str, role: str, content: str, paraphrase: str) -> Memory:
-        born = self.start - self._draw.between(2, 20) * DAY
-        self.paraphrases[content] = paraphrase
+    def _stored(self, memory_type: str, project: str, role: str, born: int, content: str, **more: Any) -> Memory:  # noqa: ANN401 (fields)
+        """Add a memory that is active from its birth on and does not change."""
         return self._add(memory_type, project, role, {"changed_at": born, "content": content, "status": "active",
-                         "confidence": 0.6, "importance": 0.5, "changed_by": "owner"})  # fmt: skip
+                         "confidence": 0.6, "importance": 0.5, "changed_by": "owner", **more})  # fmt: skip
 
     def _duplicates(self) -> None:
-        """Store five memories a second time, with other capitals, as two agents would."""
-        originals = [m for m in self.memories[len(words.FIXED_MEMORIES) :] if m.changes[0]["status"] == "active"
+        """Store some memories a second time, a little different, as another agent would."""
+        originals = [m for m in self.memories[len(STORY_MEMORIES) :] if m.changes[0]["status"] == "active"
                      and len(m.changes) == 1 and m.changes[0]["changed_at"] < self.start]  # fmt: skip
-        for original in self._draw.sample(originals, 5):
+        for original in self._draw.sample(originals, DUPLICATES):
             content = original.changes[0]["content"]
-            copy = self._fixed(original.memory_type, original.project, "", content.lower(), self.paraphrases[content])
+            again = content.removesuffix(".").replace("; ", ", ")
+            self.paraphrases[again] = self.paraphrases[content]
+            born = self.start - self._draw.between(2, 20) * DAY
+            copy = self._stored(original.memory_type, original.project, "", born, again)
             self.duplicate_memory_ids.append((original.memory_id, copy.memory_id))
 
-    def _grown(self) -> None:
-        """Add a memory about something no other memory says, with a life of its own."""
+    def _grown(self, text: MemoryText) -> None:
+        """Add a memory with a life of its own; two in three are older than the log."""
         draw = self._draw
-        memory_type = draw.weighted(TYPE_WEIGHTS)
-        personal = memory_type in {"identity", "preference"}
-        project = draw.weighted({**PROJECT_WEIGHTS, "": 45} if personal else PROJECT_WEIGHTS)
-        template = draw.between(0, len(words.MEMORY_TEMPLATES[memory_type]) - 1)
-        theme = Theme(memory_type, project, template, words.slots(draw, project))
-        while words.normalise(theme.texts()[0])[:80] in self._beginnings:
-            theme = Theme(memory_type, project, template, words.slots(draw, project))
-        if draw.chance(0.4):
+        if draw.chance(0.33):
             born = self.start + draw.between(0, self.days * 73_440) * SECOND
         else:
-            born = self.start - draw.between(3_600, 25 * 86_400) * SECOND
+            born = self.start - draw.between(3_600, 60 * 86_400) * SECOND
             born -= born % DAY if draw.chance(0.2) else 0  # midnight: written as a date alone
-        self._live(theme, theme.texts(), born, "candidate" if draw.chance(0.75) else "active")
+        self._live(text, born, "candidate" if draw.chance(0.6) else "active")
 
-    def _live(self, theme: Theme, texts: tuple[str, str], born: int, status: str) -> None:
+    def _live(self, text: MemoryText, born: int, status: str, later: bool = False) -> None:
         """Let one memory live from ``born`` until nothing more happens to it, and after it the one that replaces it."""
         draw = self._draw
-        first: Row = {"changed_at": born, "content": texts[0], "status": status,
+        content, paraphrase = text.said(later)
+        self.paraphrases[content] = paraphrase
+        first: Row = {"changed_at": born, "content": content, "status": status,
                       "changed_by": draw.pick(("extractor", "owner"))}  # fmt: skip
         if draw.chance(0.25):
-            first["agent"] = draw.pick(tuple(AGENTS))
+            first["agent"] = draw.pick(tuple(story.AGENT_WEIGHTS))
         if draw.chance(0.9):
             first["confidence"] = draw.between(30, 90) / 100
-        if draw.chance(0.7):
-            first["importance"] = draw.between(10, 100) / 100
+        if text.memory_type == "episodic" or draw.chance(0.7):
+            first["importance"] = draw.between(*((0, 25) if text.memory_type == "episodic" else (30, 100))) / 100
         if draw.chance(0.6):
             first["source_ids"] = [f"note-{draw.between(1, 400):03d}" for _ in range(draw.between(1, 3))]
-        self.paraphrases[texts[0]] = texts[1]
-        memory = self._add(theme.memory_type, theme.project, "", first)
+        memory = self._add(text.memory_type, text.project, "", first)
         time = born
-        for low, high, fields in self._events(theme, texts[0], status):
+        for low, high, fields in self._events(text, status, later):
             time += draw.between(low * 3_600, high * 3_600) * SECOND
             if time >= self.end:
                 return
             memory.changes.append({"memory_id": memory.memory_id, "changed_at": time, **fields})
         if memory.changes[-1].get("status") == "superseded":
             memory.changes[-1]["superseded_by"] = f"mem-{len(self.memories):04d}"
-            numbers = {"n": draw.between(96, 600), "m": draw.between(49, 300)}
-            self._live(theme, theme.texts(**numbers), time, "active")
+            self._live(text, time, "active", later=True)
 
-    def _events(self, theme: Theme, content: str, status: str) -> Iterator[tuple[int, int, Row]]:
+    def _events(self, text: MemoryText, status: str, later: bool) -> Iterator[tuple[int, int, Row]]:
         """Yield the changes of a life in order, each with the fewest and most hours since the change before."""
         draw = self._draw
         if status == "candidate":
-            fate = draw.weighted({"active": 80, "invalid": 9, "": 11})
+            fate = draw.weighted({"active": 84, "invalid": 5, "": 11})
             if fate:
                 yield 20, 130, {"status": fate, "changed_by": "reviewer"}
             if fate != "active":
                 return
+        changes = text.changes and not later
         for _ in range(draw.between(0, 3)):
-            yield 12, 240, self._edit(theme, content)
-        ending = draw.weighted({"": 66, "superseded": 14, "invalid": 6, "archived": 9, "graduated": 5})
-        if ending:
-            yield 48, 500, {"status": ending, "reason": f"{ending} on review", "changed_by": "curator"}
+            yield 24, 480, self._edit(text.project)
+        if changes and draw.chance(0.5):
+            reworded, paraphrase = text.said(later=True)
+            self.paraphrases[reworded] = paraphrase
+            yield 24, 600, {"content": reworded, "reason": "the value changed", "changed_by": "owner"}
+        elif changes:
+            yield 24, 900, {"status": "superseded", "reason": "the value changed", "changed_by": "curator"}
+        elif ending := draw.weighted({"": 82, "invalid": 6, "archived": 6, "graduated": 6}):
+            why = {"invalid": "no longer true", "archived": "not needed any more", "graduated": "in the handbook now"}
+            yield 300, 1_500, {"status": ending, "reason": why[ending], "changed_by": "curator"}
 
-    def _edit(self, theme: Theme, content: str) -> Row:
+    def _edit(self, project: str) -> Row:
         """Return a partial change of an active memory: what it does not name carries over."""
         draw = self._draw
-        event = draw.weighted({"confirm": 24, "reword": 10, "confidence": 30, "importance": 16, "pin": 8, "agent": 12})
+        event = draw.weighted({"confirm": 24, "confidence": 34, "importance": 18, "pin": 10, "agent": 14})
         if event == "confirm":
-            longer = f"{content} Confirmed by {theme.values['person']}."
-            self.paraphrases[longer] = self.paraphrases[content]
-            return {"content": longer, "reason": "confirmed", "changed_by": "curator"}
-        if event == "reword":
-            texts = theme.texts(n=draw.between(601, 990), m=draw.between(301, 900))
-            self.paraphrases[texts[0]] = texts[1]
-            self._beginnings.add(words.normalise(texts[0])[:80])
-            return {"content": texts[0], "reason": "numbers changed", "changed_by": "owner"}
+            return {"confidence": 0.9, "reason": f"confirmed by {OWNERS[project]}", "changed_by": "curator"}
         if event == "agent":
             return {"agent": draw.pick(("", "coder", "tester")), "reason": "scope"}
         if event == "pin":
             return {"pinned": True, "changed_by": "owner"}
         return {event: draw.between(20, 98) / 100, "changed_by": "curator"}
 
-    def interactions(self, day: int, count: int) -> Iterator[tuple[Planted, list[Planted]]]:
-        """Yield each interaction that happened on one day of the period, with the outcomes reported apart from it."""
+    def interactions(self, day: int, per_day: int) -> Iterator[tuple[Planted, list[Planted]]]:
+        """Yield each interaction that happened on one day of the period, with the outcomes reported apart from it.
+
+        A day has about ``per_day`` of them, less at the weekend.
+        """
         draw = Draw(self.seed, "interactions", day)
         date = self.start_date + datetime.timedelta(days=day)
-        number = 0
+        count = max(1, round(per_day * story.WEEKDAY_SHARES[date.weekday()] * draw.between(80, 120) / 100))
+        number, leaks = 0, day in story.LEAKED_ON
         while number < count:
-            steps = min(draw.between(3, 10), count - number)
-            project = words.HOSTILE_PROJECT if draw.chance(0.008) else draw.weighted(PROJECT_WEIGHTS)
-            session: Row = {"project": project, "agent": draw.pick(tuple(AGENTS)), "client": draw.pick(CLIENTS),
-                       "session_id": f"s-{date:%m%d}-{draw.hexadecimal(6)}",
-                       "user_id": draw.pick(("u-ana", "u-bogdan", "u-chloé", 4077))}  # fmt: skip
-            time = self.start + day * DAY + draw.between(0, 86_399 - steps * 1_500) * SECOND
-            for _ in range(steps):
+            project = draw.weighted(story.PROJECT_WEIGHTS)
+            agent = draw.weighted(story.AGENT_WEIGHTS)
+            done_here = {task: n for task, n in story.AGENT_TASKS[agent].items() if story.is_done_in(project, task)}
+            task_type = draw.weighted(done_here or {"bugfix": 1})
+            steps = min(
+                draw.between(1, 2) if task_type == story.NOBODY_SUCCEEDS_AT[1] else draw.between(3, 10), count - number
+            )
+            work = talk.drawn_work(draw, project, task_type, day)
+            session: Row = {"project": project, "agent": agent, "client": draw.pick(CLIENTS),
+                            "session_id": f"s-{date:%m%d}-{draw.hexadecimal(6)}",
+                            "user_id": draw.pick(USERS.get(project, EVERYBODY)),
+                            "prompt_version": story.PROMPT_VERSIONS[day in story.BROKEN_WEEK]}  # fmt: skip
+            hours = (6, 17) if draw.chance(0.93) else (0, 20)
+            time = self.start + day * DAY + draw.between(hours[0] * 3_600, hours[1] * 3_600) * SECOND
+            for step in range(steps):
                 time += draw.between(20_000, 900_000) * 1_000
-                yield self._interaction(draw, session, f"ix-{date:%Y%m%d}-{number:05d}", time)
+                key = f"ix-{date:%Y%m%d}-{number:05d}"
+                planted, reported = self._interaction(draw, session, key, time, work, is_first=step == 0)
+                if leaks and planted.row.get("memories_used") and planted.row["user_id"] != story.PRIVATE_TO:
+                    planted.row["memories_used"].append(story.PRIVATE.memory_id)
+                    leaks = False
+                yield planted, reported
                 number += 1
 
-    def _interaction(self, draw: Draw, session: Row, key: str, time: int) -> tuple[Planted, list[Planted]]:
+    def _interaction(
+        self, draw: Draw, session: Row, key: str, time: int, work: Work, *, is_first: bool
+    ) -> tuple[Planted, list[Planted]]:
         if session["client"] == "editor":
             time -= time % SECOND  # this client writes whole seconds
         row: Row = {"interaction_id": key, "created_at": time, **session}
         planted = Planted("interaction", row, time)
-        values = words.slots(draw, session["project"])
         eligible = self.eligible(session["project"], time)
-        hard = draw.chance(HARD_TASK_SHARE)
-        used = self._offer(draw, row, eligible, hard) if draw.chance(0.8) else []
+        hard = draw.chance(story.HARD_TASK_SHARE)
+        used = self._offer(draw, row, eligible, work, hard) if draw.chance(0.85) else []
         outcome: Row = {}
         reported: list[Planted] = []
-        if draw.chance(0.76):
-            effect = sum(self._effects.get(m, 0.0) for m in used) + (HARD_TASK_EFFECT if hard else 0.0)
-            outcome = self._outcome(draw, planted, values, effect)
-            if draw.chance(0.55):
-                row |= outcome
-            else:
-                reported = self._reported(draw, planted, outcome)
-        self._texts(draw, planted, values, outcome.get("success"), self._lean(draw, planted, eligible, used))
+        if draw.chance(0.78):
+            effect = sum(self._effects[memory_id] for memory_id in used)
+            effect += story.ANY_MEMORY_EFFECT if used else 0.0
+            effect += story.HARD_TASK_EFFECT if hard else 0.0
+            effect += story.BROKEN_WEEK_EFFECT if (time - self.start) // DAY in story.BROKEN_WEEK else 0.0
+            outcome = self._outcome(draw, planted, work, effect)
+        leaned_on = "" if planted.attempted is False else self._lean(draw, planted, eligible, used, work)
+        self._texts(draw, planted, work, outcome, leaned_on, is_first)
+        if outcome and draw.chance(0.55):
+            row |= outcome
+        elif outcome:
+            reported = self._reported(draw, planted, outcome, work)
         if not planted.use and not reported and draw.chance(0.015):
             del row["interaction_id"]
         return planted, reported
 
-    def _texts(self, draw: Draw, planted: Planted, values: Slots, success: bool | None, leaned_on: str) -> None:
+    def _texts(self, draw: Draw, planted: Planted, work: Work, outcome: Row, leaned_on: str, is_first: bool) -> None:
         """Write prompt, response and summary; the text leaned on stands in the response or in the summary."""
         row, use = planted.row, planted.use
         in_summary = use is not None and use[1] == "echo" and draw.chance(0.12)
-        row["prompt"] = words.prompt_text(draw, values)
-        response = words.response_text(draw, values, success, "" if in_summary else leaned_on)
+        row["prompt"], opening = talk.prompt_and_opening(draw, work, is_first=is_first)
+        if not outcome or planted.attempted:
+            strategy = planted.strategy.strategy_id if planted.strategy else ""
+            said = talk.answer_text(
+                draw, work, opening, strategy, outcome.get("success"), outcome.get("error_message", "")
+            )
+        else:
+            said = [talk.NON_ATTEMPTS[planted.error][0]]
+        if leaned_on and not in_summary:
+            lead = draw.pick(talk.QUOTING) if use and use[1] != "paraphrase" else ""
+            said.insert(min(1, len(said) - 1), lead + leaned_on)
+        response = draw.pick((" ", " ", "\n", "\n\n")).join(said)
         row["response"] = with_statement(Draw(self.seed, "statements", row["interaction_id"]), row["project"], response)
+        if use and use[0] in row.get("memories_used", ()) and use[1] != "parrot" and draw.chance(0.3):
+            row["memories_cited"] = [use[0]]
+        if use and use[1] == "echo" and not in_summary and self._types[use[0]] == "identity":
+            planted.use = use = (use[0], "parrot")  # prompts say who is who
         if use and use[1] == "parrot":
             row["prompt"] += f"\n\nWhat we know:\n- {leaned_on}"
-        if draw.chance(0.012):
-            row["prompt"] += " " + draw.pick(words.HOSTILE_FRAGMENTS)
         if in_summary:
-            row["response_summary"] = f"Done. {leaned_on}."
+            row["response_summary"] = f"Done. {leaned_on}"
         elif draw.chance(0.3):
-            row["response_summary"] = words.sentence("Worked on the {component} in {path}.", values)
+            row["response_summary"] = work.said(draw.pick(talk.SUMMARIES))
 
-    def _offer(self, draw: Draw, row: Row, eligible: list[tuple[Memory, str]], hard: bool) -> list[str]:
+    def _offer(self, draw: Draw, row: Row, eligible: list[tuple[Memory, str]], work: Work, hard: bool) -> list[str]:
         """Fill what was offered and injected; return the ids injected."""
-        offered = draw.sample([m for m, _ in eligible], draw.between(3, 6))
+        is_drawn = draw.chance(0.85)  # randomised withholding: each offered memory is injected with this probability
+        ordinary = [found for found in eligible if found[0].memory_id not in self._told]
+        offered = [m for m, _ in _relevant(draw, ordinary, work, draw.between(3, 4))]
         for memory, _ in eligible:
-            wanted = {"": 0.0, "confounded": 0.75 if hard else 0.1}.get(memory.role, 0.7)
-            if wanted and memory not in offered and draw.chance(wanted):
+            told = self._told.get(memory.memory_id)
+            if told is None:
+                continue
+            share = told.offered if not hard or told.offered_when_hard is None else told.offered_when_hard
+            if draw.chance(share):
                 offered.insert(draw.between(0, 2), memory)
         row["memories_offered"] = [
             {"id": m.memory_id, "rank": rank, "score": (96 - 7 * rank - draw.between(0, 5)) / 100}
             for rank, m in enumerate(offered, start=1)
         ]
-        if draw.chance(0.4):  # randomised withholding: each offered memory is injected with this probability
-            row["injection_probability"] = draw.pick((0.5, 0.7))
+        if is_drawn:
+            row["injection_probability"] = draw.pick((0.3, 0.4))
             used = [m.memory_id for m in offered if draw.chance(row["injection_probability"])]
         else:
             used = [m.memory_id for m in offered[:3]]
-        row["memories_used"] = [*used, draw.pick(UNKNOWN_MEMORY_IDS)] if draw.chance(0.012) else used
+        row["memories_used"] = [*used, *self._outdated(draw, row)]
         return used
 
-    def _outcome(self, draw: Draw, planted: Planted, values: Slots, effect: float) -> Row:
+    def _outdated(self, draw: Draw, row: Row) -> list[str]:
+        """Return what a client with an old copy of the store injects besides."""
+        time, found = row["created_at"], []
+        if draw.chance(0.008):
+            found.append(draw.pick(UNKNOWN_MEMORY_IDS))
+        ended = [m for m in self.memories if m.project == row["project"] and m.ended_before(time)
+                 and time - m.spans[-1][1] < 10 * DAY]  # fmt: skip
+        if ended and draw.chance(0.06):
+            found.append(draw.pick(ended).memory_id)
+        is_archived = story.ARCHIVED_ON < (time - self.start) // DAY < story.BROUGHT_BACK_ON
+        if is_archived and row["project"] == story.WANTED_AGAIN.project and draw.chance(story.INJECTED_ALL_THE_SAME):
+            found.append(story.WANTED_AGAIN.memory_id)
+        return found
+
+    def _outcome(self, draw: Draw, planted: Planted, work: Work, effect: float) -> Row:
         """Return the outcome's fields, and note on ``planted`` what stands behind them."""
-        task_type = draw.weighted(TASK_WEIGHTS)
-        strategy = draw.pick([s for s in STRATEGIES if s.task_type == task_type])
-        rate = strategy.true_rate(planted.row["agent"], planted.time >= self.middle)
+        task_type = work.task_type
+        strategy = draw.weighted({s: s.weight for s in STRATEGIES if s.task_type == task_type})
+        rate = strategy.true_rate(planted.row["agent"], planted.time >= self.strategies_change)
         planted.strategy, planted.attempted = strategy, True
-        planted.probability = min(0.98, max(0.02, rate + effect))
-        outcome: Row = {"task_type": task_type, "task": f"{task_type} on the {values['component']}",
+        is_hopeless = (planted.row["project"], task_type) == story.NOBODY_SUCCEEDS_AT
+        planted.probability = rate if is_hopeless else min(0.98, max(0.02, rate + effect))
+        outcome: Row = {"task_type": task_type, "task": work.said("{ticket} {name}"),
                         "strategy": draw.pick(strategy.variants), "success": draw.chance(planted.probability),
-                        "duration_ms": draw.between(900, 600_000)}  # fmt: skip
-        if draw.chance(0.06):
-            planted.error, planted.attempted = draw.pick(tuple(words.NON_ATTEMPTS)), False
-            message = draw.pick(words.NON_ATTEMPTS[planted.error])
-            outcome |= {"success": False, "error_message": words.error_text(draw, message, values)}
+                        "duration_ms": draw.between(30, 800) ** 2}  # fmt: skip
+        if draw.chance(0.05):
+            planted.error, planted.attempted = draw.pick(tuple(talk.NON_ATTEMPTS)), False
+            message = draw.pick(talk.NON_ATTEMPTS[planted.error][1])
+            outcome |= {"success": False, "error_message": talk.error_text(draw, message, work)}
             outcome |= draw.pick(({}, {}, {"attempted": None}, {"attempted": False}))
         elif not outcome["success"]:
-            planted.error = strategy.error if draw.chance(0.75) else draw.pick(tuple(words.ERROR_TEMPLATES))
-            outcome["error_message"] = words.error_text(draw, words.ERROR_TEMPLATES[planted.error], values)
+            planted.error = strategy.error
+            if not is_hopeless and draw.chance(0.2):
+                planted.error = draw.pick([name for name in talk.ERRORS if name != "rejected"])
+            outcome["error_message"] = talk.error_text(draw, talk.ERRORS[planted.error], work)
         if planted.attempted and draw.chance(0.3):
             outcome["attempted"] = True
         return outcome
 
-    def _reported(self, draw: Draw, planted: Planted, outcome: Row) -> list[Planted]:
+    def _reported(self, draw: Draw, planted: Planted, outcome: Row, work: Work) -> list[Planted]:
         """Return the outcome as rows of their own, reported later; some successes follow a first failure."""
         finished = planted.time + outcome["duration_ms"] * 1_000
         reports = [Planted("outcome", dict(outcome), finished, None, planted.strategy, planted.attempted,
                            planted.probability, planted.error)]  # fmt: skip
         if planted.strategy and planted.attempted and outcome["success"] and draw.chance(0.06):
             error = planted.strategy.error
-            message = words.error_text(draw, words.ERROR_TEMPLATES[error], words.slots(draw, ""))
-            failed = {**outcome, "success": False, "error_message": message}
+            failed = {**outcome, "success": False, "error_message": talk.error_text(draw, talk.ERRORS[error], work)}
             reports.insert(0, replace(reports[0], row=failed, probability=0.0, error=error))
             reports[1].time += 600 * SECOND
         planted.strategy, planted.attempted, planted.error = None, None, ""
@@ -384,20 +399,22 @@ class World:
             head["recorded_at"] = min(report.time + delay, self.end + DAY - 2 * SECOND)
             report.row = head | report.row
             if draw.chance(0.08):
-                report.row["feedback"] = draw.pick(words.FEEDBACK)
+                report.row["feedback"] = draw.pick(talk.FEEDBACK)
         return reports
 
-    def _lean(self, draw: Draw, planted: Planted, eligible: list[tuple[Memory, str]], used: list[str]) -> str:
+    def _lean(
+        self, draw: Draw, planted: Planted, eligible: list[tuple[Memory, str]], used: list[str], work: Work
+    ) -> str:
         """Choose the memory a response leans on, and return the text to work in."""
-        kind = draw.weighted({"echo": 13, "paraphrase": 11, "parrot": 4, "stale": 2, "": 70})
+        kind = draw.weighted({"echo": 18, "paraphrase": 24, "parrot": 4, "stale": 1, "": 53})
         choices = [c for c in eligible if self.paraphrases[c[1]]]
         if kind == "stale":
-            inactive = (m for m in self.memories if not m.active_at(planted.time))
-            choices = [(m, m.changes[0]["content"]) for m in inactive if m.project == planted.row["project"]]
-        elif used and draw.chance(0.7):
+            ended = (m for m in self.memories if m.ended_before(planted.time))
+            choices = [(m, m.changes[0]["content"]) for m in ended if m.project == planted.row["project"]]
+        elif used and draw.chance(0.85):
             choices = [c for c in choices if c[0].memory_id in used]
         if not kind or not choices:
             return ""
-        memory, content = draw.pick(choices)
+        ((memory, content),) = _relevant(draw, choices, work, 1)
         planted.use = (memory.memory_id, kind)
-        return self.paraphrases[content] if kind == "paraphrase" else words.echo_text(draw, content)
+        return self.paraphrases[content] if kind == "paraphrase" else echo_text(draw, content)

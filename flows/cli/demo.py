@@ -1,22 +1,28 @@
-"""`slowwave demo`: a month of sample logs, landed and published, and where to look."""
+"""`slowwave demo`: eleven weeks of sample logs, landed and published, and where to look."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import duckdb
 
 from slowwave.data.sample import write_sample
+from slowwave.data.story import ARCHIVED_ON, BROUGHT_BACK_ON, IGNORED, WANTED_AGAIN
 from slowwave.flows.cli.run import flow_session
+from slowwave.flows.decide.decisions import decision, land_decisions
 from slowwave.flows.kernel.lock import ensure_home
 from slowwave.flows.kernel.progress import Lines, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import counted, shortened
+from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.demo_home import claim_for_demo, midnight_after
 from slowwave.flows.nightly.nightly import NightlyResult, nightly, start_run
 from slowwave.flows.nightly.screen import next_commands, result_lines, result_title
+from slowwave.transforms.decisions.effects import APPLY, FORGET_METHOD, RESTORE
+from slowwave.transforms.decisions.review.decisions import PROMOTE
 
 _SHOWN_CONTENT = 100
 _MOST_REFERENCED = """
@@ -42,6 +48,7 @@ def run_demo(settings: Settings, *, seed: int, days: int) -> None:
         before = None
         if current_run(settings) is None:  # without Prefect and a report, which are for the last night
             before = nightly(start_run(settings, "nightly", screen.progress), as_of=as_of - timedelta(days=1))
+            land_decisions(Lake(settings.lake_folder), story_decisions(days))
         last: NightlyResult = flows.nightly(home=str(settings.home), as_of=as_of.isoformat())
         screen.close()
         landed_by = before or last
@@ -49,6 +56,45 @@ def run_demo(settings: Settings, *, seed: int, days: int) -> None:
         found, commands = _where_to_look(result)
         lines = [*result_lines(settings, result), *found]
         print_lines(result_title(result), lines, [*commands, *next_commands(result, landed_by.run_id)])
+
+
+def story_decisions(days: int) -> list[dict[str, Any]]:
+    """Return the landed decisions of the sample's story that were taken within so many days.
+
+    Files bring no decisions: Slowwave archived a memory itself, and people brought it back, and kept another.
+    """
+
+    def said(day: int, reason: str, changed_by: str) -> dict[str, Any]:
+        return {"reason": reason, "changed_by": changed_by, "decided_at": midnight_after(day), "on_run_id": None}
+
+    memory_id = WANTED_AGAIN.memory_id
+    archived = decision(
+        APPLY,
+        "memory",
+        memory_id,
+        {"status": "archived", "is_shadow": False},
+        {"rule": "untouched", "need_30d": 0.04, "strength": 0.12, "status_before": "active", "command_id": "demo"},
+        **said(ARCHIVED_ON, "untouched: not referenced or injected for 90 days", FORGET_METHOD),
+    )
+    restored = decision(
+        RESTORE,
+        "memory",
+        memory_id,
+        {"status": "active", "archive_id": archived["decision_id"]},
+        {"status_before": "archived"},
+        **said(BROUGHT_BACK_ON, "support asks for it every week", "chloé"),
+    )
+    item = {"kind": "unused", "project": IGNORED.project, "memory_type": IGNORED.memory_type, "text": IGNORED.content}
+    kept = decision(
+        PROMOTE,
+        "item",
+        f"unused {IGNORED.memory_id}",
+        {**item, "memory_ids": [IGNORED.memory_id], "basis": "its use", "changes": []},
+        {},
+        **said(BROUGHT_BACK_ON + 3, "we do want the line for the changelog", "ana"),
+    )
+    taken = midnight_after(days)
+    return [row for row in (archived, restored, kept) if row["decided_at"] < taken]
 
 
 def _where_to_look(result: NightlyResult) -> tuple[Lines, list[str]]:

@@ -66,7 +66,7 @@ _FARTHEST = timedelta(days=366)
 def memory_page(published: Published) -> None:
     """Draw the page of the memory that the address names."""
     st.title("One memory", anchor=False)
-    memory_id = typed("Memory id", "memory_id", placeholder="such as mem-0163", most=_LONGEST_ID)
+    memory_id = typed("Memory id", "memory_id", placeholder="such as mem-0001", most=_LONGEST_ID)
     if not memory_id:
         said("Give an id above, or choose one of all memories.")
         st.html(
