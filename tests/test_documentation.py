@@ -384,4 +384,4 @@ def test_the_sample_is_made_as_its_page_says(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "data" / "inbox").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     exec(compile(example, "data/README.md", "exec"), {})  # noqa: S102 - our own page
-    assert len(list((tmp_path / "data" / "inbox").iterdir())) == 74
+    assert len(list((tmp_path / "data" / "inbox").iterdir())) == 171

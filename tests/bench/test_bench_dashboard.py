@@ -33,7 +33,7 @@ WORDS = (
     "review",
     "zebra",
     "deploy 7",
-    "mem-0163-",
+    "mem-0063-",
     "Imani",
     "%",
     "prefers",
@@ -75,10 +75,10 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Published]:
     """The publish of the sample logs, enlarged."""
     folder = tmp_path_factory.mktemp("bench")
     home = SmallHome(folder / "home")
-    write_sample(folder / "logs", seed=7, days=30)
+    write_sample(folder / "logs", seed=7)
     with writer_lock(home.settings, "land"):
         land_paths(start_run(home.settings, "land"), path_deliveries([str(folder / "logs")]))
-    home.nightly(parse_as_of("2026-04-01"))
+    home.nightly(parse_as_of("2026-05-16"))
     serving = folder / home.settings.current.resolve().name
     shutil.copy(home.settings.current, serving)
     enlarge(serving)
@@ -128,8 +128,8 @@ VIEWS = {
         [{"sort": ("references", "needed", "weakest", "surest", "newest", "last_used")[n % 6]} for n in range(RUNS)],
     ),
     "memories, deep page": (memories_page, [{"page": str(10_000 + 77 * n)} for n in range(RUNS)]),
-    "one memory": (memory_page, [{"memory_id": f"mem-{100 + n:04}-{n * 3}"} for n in range(RUNS)]),
-    "no such memory": (memory_page, [{"memory_id": f"mem-{100 + n:04}x"} for n in range(RUNS)]),
+    "one memory": (memory_page, [{"memory_id": f"mem-{20 + n:04}-{n * 3}"} for n in range(RUNS)]),
+    "no such memory": (memory_page, [{"memory_id": f"mem-{20 + n:04}x"} for n in range(RUNS)]),
 }
 
 

@@ -155,8 +155,8 @@ def test_a_download_is_the_rows_shown_with_no_formula_in_them(dashboard, page: P
 
 
 def test_an_unknown_memory_is_told_with_those_like_it(dashboard, page: Page):
-    opened(page, f"{dashboard.address}/memory?memory_id=mem-02310")
-    expect(page.get_by_text("no memory mem-02310 is known")).to_be_visible()
-    at = [row[0] for row in rows_of(page, "Memories with a similar id")[1:]].index("mem-0231")
+    opened(page, f"{dashboard.address}/memory?memory_id=mem-00010")
+    expect(page.get_by_text("no memory mem-00010 is known")).to_be_visible()
+    at = [row[0] for row in rows_of(page, "Memories with a similar id")[1:]].index("mem-0001")
     row_chosen(page, "Memories with a similar id", at)
-    assert page.url.endswith("memory?memory_id=mem-0231")
+    assert page.url.endswith("memory?memory_id=mem-0001")

@@ -20,7 +20,7 @@ _WITH_FIGURES = {
     "strategies": 3,
     "runs": 2,
     "lineage": 1,
-    "memory?memory_id=mem-0231": 2,
+    "memory?memory_id=mem-0001": 2,
 }
 # Marks of a chart stand in a `role-mark` group, those of lineage in a group with a title.
 _MARKS = ".role-mark path, .role-mark text, .role-mark line, g > rect"

@@ -45,7 +45,7 @@ def test_no_serious_finding_of_axe(dashboard, browser: Browser, path, scheme):
     assert found == []
 
 
-@pytest.mark.parametrize("path", ["", "memories", "memory?memory_id=mem-0231", "review", "sql?recipe=most_referenced"])
+@pytest.mark.parametrize("path", ["", "memories", "memory?memory_id=mem-0001", "review", "sql?recipe=most_referenced"])
 def test_the_keyboard_alone_reaches_everything(dashboard, page: Page, path):
     opened(page, f"{dashboard.address}/{path}")
     nothing = 0

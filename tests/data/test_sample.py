@@ -7,6 +7,7 @@ import io
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -17,12 +18,15 @@ import pytest
 
 from slowwave.data import sample
 from slowwave.data.sample import SampleFile, SampleTruth, sample_files, sample_truth, write_sample
+from slowwave.data.sample_memories import TEXTS
 from slowwave.data.sample_statements import STATEMENTS
 from slowwave.data.sample_text import normalise
+from slowwave.data.sample_world import DUPLICATES
+from slowwave.data.story import STARTS_WORKING, STOPS_WORKING, STRATEGIES
 
 UTC = datetime.UTC
 SMALL: dict[str, Any] = {"days": 6, "interactions_per_day": 25}
-DIGEST = "3724d48e75451743098034d957df3c6d6152c3a2a10e1b22614c616c229855fc"  # of SMALL: the same on any machine
+DIGEST = "6f5333a925b25fb36d482a03503c082968e0902d66d33ef81493102be5d20f8b"  # of SMALL: the same on any machine
 Row = dict[str, Any]
 
 
@@ -147,7 +151,7 @@ def test_any_size_accounts_for_every_row(days, per_day):
     made = list(sample_files(3, start=start, days=days, interactions_per_day=per_day))
     planted = sample_truth(3, start=start, days=days, interactions_per_day=per_day)
     assert [f.name for f in made] == [f.name for f in planted.files]
-    assert planted.interactions == days * per_day
+    assert 0.2 * days * per_day <= planted.interactions <= 2 * days * per_day + 1
     assert sum(f.bad for f in planted.files) == len(planted.bad_rows) == 17
 
 
@@ -189,12 +193,13 @@ def test_bad_rows_are_where_the_truth_says(files, truth):
 
 def test_counts(files, rows, truth):
     interactions = winners(rows, "prompt", "interaction_id")
-    assert len(interactions) == truth.interactions + len(truth.interaction_ids["future"]) == 3601
+    assert len(interactions) == truth.interactions + len(truth.interaction_ids["future"])
+    assert 3_400 <= truth.interactions <= 3_900
     assert sum("success" in row for row in interactions) == truth.inline_outcomes
     assert len(winners(rows, "success", "outcome_id")) == truth.reported_outcomes
     changes = winners(rows, "memory_id", "memory_id")
     assert len(changes) == truth.memory_changes
-    assert 270 <= len({row["memory_id"] for row in changes}) <= 330
+    assert 80 <= len({row["memory_id"] for row in changes}) <= 120
     assert 3_000_000 < sum(len(f.content) for f in files) < 9_000_000
     visible = [row for row in interactions if row["created_at"] < truth.as_of]
     assert len(visible) == truth.interactions
@@ -202,11 +207,13 @@ def test_counts(files, rows, truth):
 
 
 def test_texts_read_like_work(rows):
-    drafts = "Draft: I am still looking into this."
-    lengths = [len(r["response"]) for r in rows if "prompt" in r and r["response"] != drafts and "session_id" in r]
-    assert min(lengths) >= 300
-    assert max(lengths) <= 1500
-    assert len({r["prompt"] for r in rows if "prompt" in r}) > 3500
+    texts = [row[name] for row in rows for name in ("prompt", "response", "content") if isinstance(row.get(name), str)]
+    assert not [text for text in texts if re.search(r"\{\w+|\w\|\w|=>|  ", text)]  # nothing of a template is left
+    answers = [row["response"] for row in rows if "prompt" in row and "session_id" in row]
+    assert max(len(answer) for answer in answers) <= 1500
+    assert len(set(answers)) > 2_500
+    contents = [text.content for text in TEXTS]
+    assert len({normalise(content)[:80] for content in contents}) == len(contents)
 
 
 def test_echoes_found_by_brute_force_are_those_planted(rows, truth):
@@ -227,7 +234,7 @@ def test_echoes_found_by_brute_force_are_those_planted(rows, truth):
     planted = truth.memories.values()
     assert echoed == Counter({m.memory_id: m.echoed for m in planted})
     assert in_prompt == Counter({m.memory_id: m.echoed_in_prompt for m in planted})
-    assert sum(echoed.values()) > 400
+    assert sum(echoed.values()) > 300
 
 
 def test_injections_are_counted(rows, truth):
@@ -253,6 +260,7 @@ def test_randomised_rows_show_the_effects_of_memories(rows, truth):
     rate = {key: sum(values) / len(values) for key, values in tries.items()}
     assert rate["helpful", True] - rate["helpful", False] > 0.1
     assert rate["harmful", True] - rate["harmful", False] < -0.1
+    assert abs(rate["confounded", True] - rate["confounded", False]) < 0.1
 
 
 def test_strategies_succeed_as_often_as_planned(truth):
@@ -261,15 +269,14 @@ def test_strategies_succeed_as_often_as_planned(truth):
         attempts[s.strategy_id] += s.attempts
         surplus[s.strategy_id] += s.successes - s.expected_successes
         assert sum(s.failures.values()) == s.attempts - s.successes
-    assert len(attempts) == 12
+    assert set(attempts) == {strategy.strategy_id for strategy in STRATEGIES}
     for strategy, count in attempts.items():
-        assert count > 80
         assert abs(surplus[strategy]) < 2 * count**0.5  # four standard errors at most
     outcomes = truth.inline_outcomes + truth.reported_outcomes
     assert attempts.total() + truth.non_attempts.total() == outcomes
     assert set(truth.non_attempts) == {"cascade", "sibling", "cancelled", "refused"}
     drifting = {s.strategy_id for s in truth.strategies.values() if s.rate != s.later_rate}
-    assert drifting == {"canary", "one_transaction"}
+    assert drifting == {STOPS_WORKING, STARTS_WORKING}
 
 
 def test_the_memories_have_a_life(rows, truth):
@@ -290,16 +297,15 @@ def test_the_memories_have_a_life(rows, truth):
         "lantern-notes",
         "pocket-fern",
         "",
-        "../../etc",
     }
     known = {r["memory_id"] for r in changes}
     replaced = [r for r in changes if r.get("status") == "superseded"]
-    assert len(replaced) > 5
+    assert replaced
     assert all(r["superseded_by"] in known for r in replaced)
     assert any(r.get("pinned") for r in changes)
     assert any("content" in r and "status" not in r for r in changes)  # a partial change
     assert any(r.get("agent") == "" for r in changes)  # cleared
-    assert len(truth.duplicate_memory_ids) == 5
+    assert len(truth.duplicate_memory_ids) == DUPLICATES
     assert truth.late_memory_changes
 
 
@@ -323,9 +329,9 @@ def test_the_ways_of_delivery_are_present(files, rows, truth):
 
 def test_hostile_text_is_present(rows):
     everything = json.dumps(rows, default=str, ensure_ascii=False)
-    for text in ("<script>", "=HYPERLINK", "\\u001b[", "../../etc", "🌿", "العميل", "préfère", "DROP TABLE", "\u202e"):
+    for text in ("<script>", "=HYPERLINK", "\\u001b[", "🌿", "العميل", "préfère", "DROP TABLE"):
         assert text in everything
-    assert sum("use tabs." in str(row.get("response", "")) for row in rows) > 100  # a memory too short to be an echo
+    assert sum("use tabs." in str(row.get("response", "")) for row in rows) > 50  # a memory too short to be an echo
 
 
 def test_producers_rename_when_done(tmp_path: Path):
@@ -339,4 +345,4 @@ def test_statements_are_planted_at_the_end_of_answers(rows):
     for project, statements in STATEMENTS.items():
         counts = [sum(p == project and text.endswith(said) for p, text in answers) for said in statements]
         assert all(counts)
-        assert max(counts) > 10
+        assert max(counts) > 5

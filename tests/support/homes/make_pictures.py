@@ -13,7 +13,11 @@ from playwright.sync_api import Page, sync_playwright
 from small_home import SmallHome
 
 from slowwave.data.sample import write_sample
-from slowwave.flows.kernel.times import parse_as_of
+from slowwave.data.story import DAYS
+from slowwave.flows.cli.demo import story_decisions
+from slowwave.flows.decide.decisions import land_decisions
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.land.demo_home import midnight_after
 
 FOLDER = Path(__file__).parents[3] / "dashboards" / "pictures"
 _WIDTH, _COLOURS = 1100, 64
@@ -21,21 +25,22 @@ _WIDTH, _COLOURS = 1100, 64
 _PICTURES: tuple[tuple[str, str, int, Literal["light", "dark"]], ...] = (
     ("report", "", 1000, "light"),
     ("overview", "overview", 1000, "light"),
-    ("memory", "memory?memory_id=mem-0231", 1500, "dark"),
+    ("memory", "memory?memory_id=mem-0001", 1500, "dark"),
 )
 
 
 def main() -> None:
-    """Publish the sample month, draw it, and write the pictures."""
+    """Publish the sample logs, draw it, and write the pictures."""
     chromium = shutil.which("chromium")
     if chromium is None:
         message = "no Chromium: on Debian, apt-get install chromium"
         raise SystemExit(message)
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
         home = SmallHome(Path(temporary) / "home")
-        write_sample(home.settings.inbox, seed=7, days=30)
-        home.nightly(parse_as_of("2026-03-30"))
-        home.nightly(parse_as_of("2026-03-31"))
+        write_sample(home.settings.inbox)
+        home.nightly(midnight_after(DAYS - 1))
+        land_decisions(Lake(home.settings.lake_folder), story_decisions(DAYS))
+        home.nightly(midnight_after(DAYS))
         report = Path(home.run("report").stdout.strip())
         dashboard = started(home, Path(temporary))
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
