@@ -17,6 +17,7 @@ import polars as pl
 import streamlit as st
 
 from slowwave.dashboards.app.grid import LEADS_TO
+from slowwave.dashboards.app.pages.glossary import glossary_page
 from slowwave.dashboards.app.pages.interactions import interactions_page
 from slowwave.dashboards.app.pages.lineage import lineage_page
 from slowwave.dashboards.app.pages.memories import memories_page
@@ -56,6 +57,7 @@ PAGES: dict[str, tuple[str, Callable[[Published], None]]] = {
     "sql": ("SQL", sql_page),
     "observations": ("Observations", observations_page),
     "lineage": ("Lineage", lineage_page),
+    "glossary": ("Glossary", glossary_page),
     "memory": ("One memory", memory_page),
 }
 # pages that only other pages lead to

@@ -317,7 +317,7 @@ def failure(row: Mapping[str, Any]) -> str:
     """Why a strategy is avoided, and what to try instead. `row`: of `costliest_anti_patterns`."""
     better = row["better_alternative"]
     instead = (
-        f"Highest lower bound among tried strategies: {quoted(better)}."
+        f"Best so far: {quoted(better)}."
         if better
         else "No other strategy that this agent tried there is known to succeed more often."
     )

@@ -45,7 +45,7 @@ def untried(rows: pl.DataFrame, total: int) -> str:
     return (
         f"{quoted(first['strategy'])} was not tried here ({where or 'no project'}); {elsewhere}. Estimated success of "
         f"a first attempt {part(first['confidence'])}; 90 % credible interval "
-        f"{interval(first['confidence_low'], first['confidence_high'])}; the tried one with the highest lower bound "
+        f"{interval(first['confidence_low'], first['confidence_high'])}; the best so far "
         f"has {part(first['best_tried_confidence'])}, and the kind of task alone says {part(first['task_estimate'])}. "
         f"Of what was not tried, {total:,} in all could do better."
     )

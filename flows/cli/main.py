@@ -55,7 +55,7 @@ group(
 group(
     "review",
     "slowwave.flows.cli.review",
-    "Settle what waits for a person's word: candidates, contradictions, merges, and memories that are outdated, "
+    "Decide what needs review: candidates, contradictions, merges, and memories that are outdated, "
     "expiring, harmful, doubtful, fading or unused.",
     "slowwave review list",
     "slowwave review show ITEM_ID",

@@ -149,7 +149,7 @@ def planned_edit(known: Known, wish: Wish) -> Edit:
     _check_clock(known)
     named = quoted(known.memory_id)
     if wish.command == ARCHIVE and known.is_held and known.state["status"] != "archived":
-        release = "let go of it with `slowwave forget release` first"
+        release = "release it with `slowwave forget release` first"
         message = f"{named} is on hold, and what is held is never archived: {release} {_NOTHING}"
         raise UserError(message)
     undone = known.undoable if wish.command == UNDO else None

@@ -22,7 +22,7 @@ Line = bytes | LongLine
 UNFINISHED = "a last line that was still being written"
 HALF_CHARACTER = "half a character (of a surrogate pair) became U+FFFD"
 NULS = "a run of NUL bytes was left out"
-SEVERAL = "records on one line were read apart"
+SEVERAL = "records on one line were read one by one"
 # An escape in JSON: a whole pair, half of one, or any other.
 _ESCAPE = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\.")
 _LENGTH_OF_HALF = 6

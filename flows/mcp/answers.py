@@ -159,7 +159,7 @@ def evidence(asked: Asked, given: str, *, most: int) -> Evidence:
         publish=answered_of(asked),
         limits=[
             f"Of each list at most {most} are shown, the newest first; the counts are whole.",
-            "Uses are a lower bound: no detected use is not no use.",
+            "Uses are a minimum: some cannot be detected.",
             "A reference in an attempt that failed is not evidence that the text is false.",
             *_cut(LONGEST_CONTENT),
             DATA,

@@ -50,17 +50,17 @@ _PAST = "What went along with success is not shown to be its cause; only a lift_
 _MEMORY_LIMITS = (
     "confidence is how attempts that used the memory ended beyond what was expected: .5 is no difference.",
     "Between confidence_low and confidence_high it lies with 90 % probability.",
-    "reference_count and used_count are lower bounds: no detected use is not no use.",
+    "reference_count and used_count are minimums: some uses cannot be detected.",
     _PAST,
 )
 _STRATEGY_LIMITS = (
     "confidence is the estimated success of the next comparable attempt.",
     "Between confidence_low and confidence_high it lies with 90 % probability. One strategy tried is no choice.",
-    "A strategy with the highest lower bound is not known to be the best: others were tried less.",
+    "The best strategy so far (highest lower end of its interval) is not known to be the best: others were tried less.",
 )
 _FAILURE_LIMITS = (
     "dormant is not tried lately, not healed. Tasks at which nobody succeeds are in the question hard_tasks of sql.",
-    "better_alternative is the tried strategy with the highest lower bound, null where none is surely better.",
+    "better_alternative is the best tried strategy so far, null where none is surely better.",
 )
 
 Project = Annotated[str, Field(description="One project by its exact name; '' is every project.", max_length=1_000)]

@@ -75,7 +75,7 @@ def learned_lines(serving: Path) -> list[tuple[str, str]]:
         lines.append(("forecasts", _forecasts(graded)))
     for project, agent, task_type, pattern, why_bad, better in patterns:
         where = " / ".join(name for name in (project, agent, task_type) if name)
-        instead = f" Highest lower bound of those tried: “{shortened(better, _SHOWN_CHARACTERS)}”." if better else ""
+        instead = f" Best so far: “{shortened(better, _SHOWN_CHARACTERS)}”." if better else ""
         lines.append(("avoid", f"{where}: “{shortened(pattern, _SHOWN_CHARACTERS)}”. {why_bad}{instead}"))
     if failing > _SHOWN:
         lines.append(("avoid", f"{failing - _SHOWN:,} more: `slowwave sql costliest_anti_patterns` shows all"))

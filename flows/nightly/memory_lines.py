@@ -77,7 +77,7 @@ def memory_lines(serving: Path) -> list[tuple[str, str]]:
         lines.append(("quotas", f"{unmet:,} not met: `slowwave forget plan` says why"))
     lines += _queue_line(queue)
     if first and not queue:  # which has an order of its own
-        lines.append(("worth a look", "where a wrong verdict would cost most: `slowwave sql review_order`"))
+        lines.append(("review first", "where a wrong verdict would cost most: `slowwave sql review_order`"))
         lines += [("", f"{_short(memory_id)}, {verdict}: {reason}") for memory_id, verdict, reason in first]
     return [*lines, *alarm_lines]
 

@@ -33,7 +33,7 @@ Row = dict[str, Any]
 REPORTED = (
     (r"([\d,]+) strateg(?:y keeps|ies keep) failing", "FROM anti_patterns WHERE kind = 'avoid' AND state = 'open'"),
     (r"([\d,]+) alarms?: ", "FROM project_health, unnest(alarms)"),
-    (r"([\d,]+) items? waits? for a person's word", "FROM review_queue"),
+    (r"([\d,]+) items? needs? review", "FROM review_queue"),
     (r"([\d,]+) (?:memory|memories) may be archived", "FROM forgetting_plan WHERE NOT is_shadow"),
     (r"([\d,]+) fading memor", "FROM review_queue WHERE kind = 'fading'"),
     (r"([\d,]+) expiring memor", "FROM review_queue WHERE kind = 'expiring'"),

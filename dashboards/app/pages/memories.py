@@ -39,7 +39,7 @@ _SORTS = {
     "references": "most references",
     "needed": "most likely needed",
     "weakest": "weakest first",
-    "surest": "highest lower bound of confidence",
+    "surest": "surest first",
     "doubtful": "lowest upper bound of confidence",
     "newest": "newest first",
     "last_used": "last used first",

@@ -257,7 +257,7 @@ class Publish:
         if partitions.listed_from and len(found) < count:
             return found, (
                 f"{counted(count - len(found), 'interaction')} in which it could have been used, before "
-                f"{partitions.listed_from}, are counted and not listed: that evidence was let go of by retention"
+                f"{partitions.listed_from}, are counted and not listed: retention deleted that evidence"
             )
         if len(found) != count and partitions.memory_eligibility:
             listed = counted(len(found), "interaction")

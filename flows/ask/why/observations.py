@@ -99,7 +99,7 @@ def observation_text(found: Record, limit: int) -> str:
     lines += more(counts["sources"], limit)
     lines += ["", f"memories {counts['memories']}: active ones that state it ({row['method']})"]
     lines += _memories(found["memories"], limit)
-    lines += ["", f"references {counts['references']}: answers that echo or use one of them"]
+    lines += ["", f"references {counts['references']}: answers that quote or use one of them"]
     lines += aligned(
         [
             ["", utc_text(one["occurred_at"]), _short(one["interaction_id"]), _short(one["memory_id"])]

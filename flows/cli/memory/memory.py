@@ -91,7 +91,7 @@ def edit(
     project: Annotated[str | None, typer.Option(help="Its project; '' is none.")] = None,
     agent: Annotated[str | None, typer.Option(help="Its agent; '' is none.")] = None,
     confidence: Annotated[
-        float | None, typer.Option(min=0, max=1, metavar="0-1", help="How sure one is of it; echoes add to it.")
+        float | None, typer.Option(min=0, max=1, metavar="0-1", help="How sure one is of it; quotes add to it.")
     ] = None,
     importance: Annotated[float | None, typer.Option(min=0, max=1, metavar="0-1", help="Importance.")] = None,
     status: Annotated[

@@ -27,7 +27,7 @@ token = typer.Typer(no_args_is_help=True, rich_markup_mode=None, epilog=first_ex
 def add(
     name: Annotated[str, typer.Argument(help="Who is to have it, such as the service that posts.", metavar="NAME")],
     project: Annotated[
-        str | None, typer.Option(help="What it posts, or is told, is of this project.", metavar="PROJECT")
+        str | None, typer.Option(help="What it posts, or reads, is of this project.", metavar="PROJECT")
     ] = None,
     use: Annotated[Use, typer.Option(help="What it opens: `slowwave capture`, or `slowwave mcp`.")] = "capture",
     mapping: Annotated[

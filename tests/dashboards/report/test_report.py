@@ -229,7 +229,7 @@ def test_what_to_act_on_comes_first_with_its_command(taught: SmallHome, taught_h
         "slowwave why 'bad advice'",
         "Compared were like interactions with it and without it, as chance decided.",
         "slowwave why 'restart the server'",
-        "Highest lower bound among tried strategies: “free the port”.",
+        "Best so far: “free the port”.",
         "slowwave forget apply --dry-run",
     ):
         assert said in first

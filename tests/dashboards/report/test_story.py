@@ -192,9 +192,7 @@ def test_a_harmful_memory_is_told_with_its_interval_and_basis() -> None:
 
 def test_a_failing_strategy_is_told_with_what_works_instead() -> None:
     row = {"why_bad": "Failed 15 of 16 attempts.", "better_alternative": "Narrowest test first", "inferred": 0}
-    assert story.failure(row) == (
-        "Failed 15 of 16 attempts. Highest lower bound among tried strategies: “Narrowest test first”."
-    )
+    assert story.failure(row) == ("Failed 15 of 16 attempts. Best so far: “Narrowest test first”.")
     assert story.failure({**row, "better_alternative": None}).endswith(
         "No other strategy that this agent tried there is known to succeed more often."
     )

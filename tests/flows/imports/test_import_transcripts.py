@@ -324,7 +324,7 @@ def test_lines_that_are_no_json_as_they_stand_are_read_where_they_can_be(tmp_pat
     assert found["import"]["repaired"] == {
         "half a character (of a surrogate pair) became U+FFFD": 1,
         "a run of NUL bytes was left out": 1,
-        "records on one line were read apart": 2,
+        "records on one line were read one by one": 2,
     }
     assert found["import"]["refused"] == {"the record is cut off, and another one follows": 1}
 

@@ -69,7 +69,7 @@ def test_a_memory_comes_with_its_units_its_limits_and_its_publish(home: SmallHom
         "as_of": "2026-03-05T00:00:00Z",
         "only": "",
     }
-    assert any("lower bounds" in limit for limit in told["limits"])
+    assert any("minimums" in limit for limit in told["limits"])
     assert list(row) == [one["name"] for one in told["columns"]]
 
 

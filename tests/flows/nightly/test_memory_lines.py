@@ -102,7 +102,7 @@ def test_without_a_queue_the_memories_worth_a_look_are_named(tmp_path: Path):
     made.land(memory("young", changed_at="2026-03-19T08:00:00Z"), interaction("i1"))
     made.nightly(AS_OF)
     _, (label, said), (_, first) = lines(made)
-    assert (label, said) == ("worth a look", "where a wrong verdict would cost most: `slowwave sql review_order`")
+    assert (label, said) == ("review first", "where a wrong verdict would cost most: `slowwave sql review_order`")
     assert first.startswith("young, unproven: ")
 
 

@@ -11,7 +11,19 @@ from dashboard_process import entrance
 from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as TooLate
 
-PAGES = ("", "memories", "memory", "interactions", "strategies", "observations", "review", "runs", "lineage", "sql")
+PAGES = (
+    "",
+    "memories",
+    "memory",
+    "interactions",
+    "strategies",
+    "observations",
+    "review",
+    "runs",
+    "lineage",
+    "sql",
+    "glossary",
+)
 _TIMEOUT = 120_000
 # the box that chooses a row of a grid, and each row
 _BOX_PIXELS, _ROW_PIXELS = 34, 35

@@ -1,4 +1,4 @@
--- question: Which strategy should an agent use for a kind of task: the highest lower bound among tried strategies?
+-- question: Which strategy should an agent use for a kind of task: the best so far?
 -- columns: project – the project; agent – the agent; task_type – kind of task; strategy – the strategy, by its shown
 --   wording (a kind of task where that is one to avoid has no row); confidence_low (0-1) – lower end of the 90 % credible interval:
 --   what is sure; confidence (0-1) – estimated success of the next comparable attempt; confidence_high (0-1) – upper

@@ -2,8 +2,7 @@
 -- columns: project – the project; agent – the agent; task_type – kind of task; pattern – the strategy; kind – avoid: it
 --   fails more often than its comparables; failures – failed attempts; attempts – attempts;
 --   inferred (attempts) – of them known by inference alone; expected_failures – failures that comparable attempts would have had; cost – of the failures beyond those, in
---   cost_unit; cost_unit – ms, tokens, or what producers said of their costs, such as usd, NULL: nobody said; better_alternative – the tried strategy with the highest lower
---   bound, where it is above this one's confidence, else NULL; why_bad – the evidence
+--   cost_unit; cost_unit – ms, tokens, or what producers said of their costs, such as usd, NULL: nobody said; better_alternative – the tried strategy that is best so far, where its lower bound is above this one's confidence, else NULL; why_bad – the evidence
 -- params: agent=%; project=%; state=open; task_type=%
 SELECT
     project,

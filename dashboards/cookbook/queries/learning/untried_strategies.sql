@@ -2,7 +2,7 @@
 -- columns: project – the project; agent – the agent; task_type – kind of task; strategy – shown wording of the strategy,
 --   not tried here; confidence (0-1) – estimated success of a first attempt, from its relatives alone; confidence_low
 --   (0-1) – lower end of its 90 % credible interval; confidence_high (0-1) – upper end; best_tried – the tried strategy
---   with the highest lower bound; best_tried_confidence (0-1) – its estimate; elsewhere_attempts (attempts) – with the
+--   that is best so far; best_tried_confidence (0-1) – its estimate; elsewhere_attempts (attempts) – with the
 --   strategy at other kinds of task; elsewhere_successes (attempts) – of them successful; task_estimate (0-1) –
 --   what the kind of task alone says of a first attempt; twin_attempts (attempts) – with it here, by other agents;
 --   twin_successes (attempts) – of them successful; here_attempts (attempts) – with other strategies here; here_successes (attempts) – of them successful; strategy_id – for `slowwave why`

@@ -4,7 +4,7 @@
 --   ended beyond what was expected; confidence_low (0-1) – lower end of its 90 % credible interval; confidence_high
 --   (0-1) – upper end; strength (0-1) – how much of its evidence is left; need_30d (probability) – at least one
 --   reference in 30 days; eligible_count (interactions) – could have used it; injected_count (interactions) – were
---   given it; reference_count (interactions) – answers that quote or use it, a lower bound; last_referenced_at (UTC) –
+--   given it; reference_count (interactions) – answers that quote or use it, a minimum; last_referenced_at (UTC) –
 --   the last of them; content (first 200 characters) – its text; memories_count (memories) – that fit, on all pages
 --   together
 -- params: search=; project=%; status=%; verdict=%; trend=%; memory_type=%; sort=verdict; limit=50; offset=0

@@ -11,8 +11,7 @@
 --   (interactions) – could have used it; injected_count (interactions) – were given it; stale_injected_count (interactions)
 --   – of them when it was superseded, invalid or expired; last_stale_injected_at (UTC) – the last of these; stale_hours
 --   (hours) – from when it became so to the last of these; echoed_count (interactions) –
---   answers that quote its first words; used_count (interactions) – answers that use it in other words, a lower
---   bound; cited_count (interactions) – answers that name it themselves, part of no other count; reference_count
+--   answers that quote its first words; used_count (interactions) – answers that use it in other words, a minimum; cited_count (interactions) – answers that name it themselves, part of no other count; reference_count
 --   (interactions) – quoted or used; first_referenced_at (UTC) – the first of them;
 --   last_referenced_at (UTC) – the last of them; stated_references (references) – as the store it comes from counted,
 --   part of no other count; stated_last_referenced_at (UTC) – the last of those; confirmed_count (interactions) – referenced in attempts that

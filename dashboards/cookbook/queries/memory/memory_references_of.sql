@@ -7,7 +7,7 @@
 --   basis – how that is known: reported, evaluated or inferred; outcome_id – that attempt's outcome; apart_success – of
 --   its latest outcome that was inferred and counts for nothing, NULL is none; methods – what found it
 -- params: memory_id; counted=; limit=50; offset=0; since=1900-01-01; until=9999-12-31
--- `counted` chooses what one count is made of: injected, echoed, used, cited, referenced, confirmed or contradicted; '' is
+-- `counted` chooses the count: injected, echoed (quoted), used, cited, referenced, confirmed or contradicted; '' is
 -- all.
 -- `since` and `until` are days, both included. `memory_interactions` has the texts, where the lake can be read.
 SELECT

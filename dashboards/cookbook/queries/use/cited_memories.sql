@@ -4,7 +4,7 @@
 --   given it; found_count (interactions) – of them, those whose answer was found to quote or use it; last_cited_at (UTC)
 --   – the last of them; content – its text
 -- params: project=%; limit=20
--- A producer says what an answer names (`memories_cited`). Found is a lower bound: of uses a part is found.
+-- A producer says what an answer names (`memories_cited`). Found is a minimum: some uses cannot be detected.
 SELECT
     h.memory_id,
     h.project,

@@ -1,7 +1,7 @@
 -- question: Of each project's memories, how many were ever eligible, injected, referenced?
 -- columns: project – '' is none; memories (memories) – landed; active (memories) – active now;
 --   eligible (memories) – at least once; injected (memories) – at least once;
---   referenced (memories) – with at least one detected use, a lower bound
+--   referenced (memories) – with at least one detected use, a minimum
 SELECT
     project,
     count(*) AS memories,

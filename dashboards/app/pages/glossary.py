@@ -1,0 +1,15 @@
+"""The page of words: what each one on the other pages means."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from slowwave.dashboards.cookbook.published import Published
+from slowwave.dashboards.templates import rendered
+from slowwave.transforms.core.glossary import GLOSSARY
+
+
+def glossary_page(published: Published) -> None:  # noqa: ARG001 - as all pages
+    """Draw the page."""
+    st.title("Glossary", anchor=False)
+    st.html(rendered("facts.html.jinja", facts=list(GLOSSARY.items())))

@@ -1,0 +1,41 @@
+"""What the words on screens, in reports and in answers mean: each word means one thing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+GLOSSARY: Mapping[str, str] = {
+    "interaction": "One prompt to an agent and its answer.",
+    "memory": "A text that an agent keeps and may be given again: knowledge, a preference, an instruction.",
+    "candidate": "A memory that is not in use yet: a person promotes or rejects it.",
+    "eligible": "A memory that an interaction could have used: it was active, and its project, scope and user fit.",
+    "offered": "A memory that the retriever ranked for a prompt.",
+    "injected": "A memory that was put into the prompt.",
+    "quoted": "The memory's own words stand in the answer.",
+    "used": "The answer relies on the memory in other words, as far as that can be detected: a minimum.",
+    "cited": "The answer names the memory itself.",
+    "reference": "An interaction in which a memory was quoted or used.",
+    "ignored": "Injected ten times or more, and never quoted, used or cited.",
+    "attempt": "A real try with a known end; what was skipped, cancelled or refused is none.",
+    "outcome": "How an attempt ended: reported by program or person, evaluated by a grader, or inferred by a rule.",
+    "inferred": "Known by a rule alone. Inferred attempts are shown, and not counted unless you choose so.",
+    "confirmed, contradicted": "Quoted or used in an attempt that succeeded, in one that failed.",
+    "confidence": "Estimated success of the next attempt, or how the uses of a memory ended beyond what was expected.",
+    "interval": "Where the true value lies with a probability of 90 %, as far as the assumptions hold.",
+    "effect": "Success with a memory less success without it, in points of a hundred.",
+    "randomised": "Chance decided who got the memory, so nothing but the memory explains the difference.",
+    "not randomised": "Compared within project, agent and kind of task: other causes are possible.",
+    "not comparable": "All attempts with a memory against all without: no statement about the memories.",
+    "simple average (Laplace)": "(successes + 1) / (attempts + 2), to compare better estimates with.",
+    "strategy": "The way in which an agent went about a kind of task, as the log names it.",
+    "best so far": "Of the tried strategies the one with the highest lower end of its interval.",
+    "strength": "What is left of a memory's evidence: it halves every half-life without a reference.",
+    "need": "Probability that a memory is referenced in the next 30 days.",
+    "trend": "How its use changes: new, strengthening, stable, weakening, stale.",
+    "verdict": "The one recommendation for a memory: keep, review, forget, harmful or unproven.",
+    "needs review": "A person has to decide.",
+    "observation": "A fact that several memories or answers state.",
+    "as of": "The time a publish describes: what landed later is not in it.",
+    "data-quality warning": "A check of the published tables that found something, and did not stop the publish.",
+}
+"""By word what it means, in one sentence."""
