@@ -2,7 +2,7 @@
 
 A file `queries/NAME.sql` begins with its header, `--` comments that go on over indented lines:
 
-    -- question: Which memories do answers refer to most, word for word or in other words?
+    -- question: Which memories do answers quote or use most?
     -- columns: memory_id – the memory; reference_count (interactions) – answers that echo it
     -- params: project=harbour-shop; memory_id
     -- A remark may follow.

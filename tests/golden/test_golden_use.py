@@ -33,7 +33,7 @@ from slowwave.transforms.usage.usage import memory_scores, memory_use
 # of a peer's formula, which is no method
 ALMA = "alma-1/memory_health", "5ed6b15471b56dd9bd413b8412b28d77b852991f66a0a70b61e90b83d50dffd2"
 NAMES = golden_names(
-    *("strength-1", "strength-2", "need-1", "memory_trend-1", "memory_trend-2", "verdict-1", "verdict-2", "verdict-3"),
+    *("strength-1", "strength-2", "need-1", "memory_trend-1", "memory_trend-2", "verdict-1", "verdict-3"),
     *(
         "review_value-1",
         "project_health-1",
@@ -52,7 +52,7 @@ QUOTAS = ForgettingParams(
 STRENGTH_1 = PARAMS.model_copy(update={"strength": PARAMS.strength.model_copy(update={"method": "strength/1"})})
 QUOTAS_1 = QUOTAS.model_copy(update={"method": "forgetting/1"})
 QUOTAS_2 = QUOTAS.model_copy(update={"method": "forgetting/2"})
-VERDICT_VERSIONS = [PARAMS.verdict.model_copy(update={"method": f"verdict/{version}"}) for version in (1, 2, 3)]
+VERDICT_VERSIONS = [PARAMS.verdict.model_copy(update={"method": f"verdict/{version}"}) for version in (1, 3)]
 # A week after it begins, on a leap day, and after two years.
 ASKED = (START + 7, START + 59, TODAY)
 LOOKS = range(START, TODAY + 1, 43)
@@ -115,7 +115,7 @@ def _of_use() -> dict[str, pl.DataFrame]:
 
 def _of_health() -> dict[str, pl.DataFrame]:
     judged, silent = health_frame(given.judged_rows()), health_frame(given.silent_rows())
-    told, told_2, told_3 = (
+    told, told_3 = (
         pl.concat([verdicts(rows.lazy(), HEALTH_DAY, params).collect() for rows in (judged, silent)])
         for params in VERDICT_VERSIONS
     )
@@ -127,7 +127,6 @@ def _of_health() -> dict[str, pl.DataFrame]:
     archived = archivings(given.decided(), given.AS_OF)
     return {
         "verdict-1/memory_health": told,
-        "verdict-2/memory_health": told_2,
         "verdict-3/memory_health": told_3,
         "review_value-1/memory_health": review_value(rows, PARAMS.review),
         "project_health-1/project_health": project_health(
@@ -172,7 +171,7 @@ def test_the_inputs_take_every_path(published):
     assert said("strength-1/memory_health", "strength_state") == {None, "strong", "normal", "weak", "forgettable"}
     assert said("memory_trend-1/memory_health", "trend") == set(TRENDS)
     assert said("need-1/need_fits", "fitted_on") == {"default", "lake", "scope"}
-    assert said("verdict-2/memory_health", "verdict") == set(VERDICTS)
+    assert said("verdict-3/memory_health", "verdict") == set(VERDICTS)
     assert said("project_health-1/project_health", "health") == {"healthy", "warning", "critical", "unknown"}
     assert said("forgetting-1/forgetting_plan", "rule") == set(get_args(ForgettingRule))
     judged = health_frame(given.judged_rows())

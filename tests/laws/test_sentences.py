@@ -123,15 +123,15 @@ def number(said: re.Match[str], group: int = 1) -> int:
 
 # What a reason of a memory says, and the column or the condition that it must agree with.
 COUNTS = (
-    (r"word for word in (\d+) interaction", lambda row: row["echoed_count"]),
+    (r"Quoted in (\d+) interaction", lambda row: row["echoed_count"]),
     (r"[Uu]sed in other words in (\d+)(?!\d| failed)", lambda row: row["reference_count"] - row["echoed_count"]),
-    (r"No detected use in (\d+) injection", lambda row: row["injected_count"]),
+    (r"Injected (\d+) times?, never visibly used", lambda row: row["injected_count"]),
     (r"[Ee]ligible in (?:only )?(\d+) interaction", lambda row: row["eligible_count"]),
     (r"in (\d+) failed attempt", lambda row: row["contradicted_count"]),
     (r", last (\d+) days? ago", lambda row: (AS_OF.date() - row["last_referenced_at"].date()).days),
 )
 FACTS = (
-    (r"^No detected use|^Not injected|^Never eligible", lambda row: row["reference_count"] == 0),
+    (r"never visibly used|^Not injected|^Never eligible", lambda row: row["reference_count"] == 0),
     (r"[Nn]ot injected", lambda row: row["injected_count"] == 0),
     (r"^Never eligible", lambda row: row["eligible_count"] == 0),
     (r"[Ff]aded to strength", lambda row: row["strength_state"] == "forgettable"),

@@ -6,18 +6,16 @@ import polars as pl
 
 
 def decimals(number: pl.Expr) -> pl.Expr:
-    """Two decimals without a leading zero, as in -.12; NULL where the number is NULL or not finite."""
+    """Two decimals, as in -0.12; NULL where the number is NULL or not finite."""
     hundredths = (number.abs() * 100).round().cast(pl.Int64, strict=False)
-    whole = pl.when(hundredths >= 100).then((hundredths // 100).cast(pl.String)).otherwise(pl.lit(""))  # noqa: PLR2004 - hundredths
     sign = pl.when(number < 0).then(pl.lit("-")).otherwise(pl.lit(""))
-    return pl.format("{}{}.{}", sign, whole, (hundredths % 100).cast(pl.String).str.zfill(2))
+    return pl.format("{}{}.{}", sign, hundredths // 100, (hundredths % 100).cast(pl.String).str.zfill(2))
 
 
 def tenths(number: pl.Expr) -> pl.Expr:
-    """One decimal, as in 11.4 or .3, of a number that is not negative; NULL where it is NULL or not finite."""
+    """One decimal, as in 11.4 or 0.3, of a number that is not negative; NULL where it is NULL or not finite."""
     found = (number * 10).round().cast(pl.Int64, strict=False)
-    whole = pl.when(found >= 10).then((found // 10).cast(pl.String)).otherwise(pl.lit(""))  # noqa: PLR2004 - tenths
-    return pl.format("{}.{}", whole, found % 10)
+    return pl.format("{}.{}", found // 10, found % 10)
 
 
 def counted(count: pl.Expr, noun: str) -> pl.Expr:

@@ -22,9 +22,9 @@ def _days_ago(days: pl.Expr) -> pl.Expr:
 
 
 def _strength() -> pl.Expr:
-    """The strength, cut off and not rounded: what faded below .1 must not read as .10, and never as nothing."""
+    """The strength, cut off and not rounded: what faded below 0.1 must not read as 0.10, and never as nothing."""
     hundredths = (pl.col("strength") * 100).floor()
-    return pl.when(hundredths < 1).then(pl.lit("below .01")).otherwise(decimals(hundredths / 100))
+    return pl.when(hundredths < 1).then(pl.lit("below 0.01")).otherwise(decimals(hundredths / 100))
 
 
 def _uses(since: pl.Expr, params: VerdictParams) -> pl.Expr:
@@ -33,10 +33,9 @@ def _uses(since: pl.Expr, params: VerdictParams) -> pl.Expr:
         return pl.format("Referenced in {}, last {}", counted(pl.col("reference_count"), "interaction"), since)
     echoed = pl.col("echoed_count")
     in_words = pl.col("reference_count") - echoed
-    quoted = pl.format("Repeated word for word in {}", counted(echoed, "interaction"))
-    if params.method != "verdict/2":
-        only = pl.format("{} (in {} of the {} the prompt said it already)", quoted, pl.col("parroted"), echoed)
-        quoted = pl.when(pl.col("parroted") > 0).then(only).otherwise(quoted)
+    quoted = pl.format("Quoted in {}", counted(echoed, "interaction"))
+    only = pl.format("{} (in {} of them the prompt said it already)", quoted, pl.col("parroted"))
+    quoted = pl.when(pl.col("parroted") > 0).then(only).otherwise(quoted)
     told = (
         pl.when(in_words == 0)
         .then(quoted)
@@ -54,9 +53,9 @@ def _how_used(params: VerdictParams) -> pl.Expr:
     is_quoted, is_reworded = pl.col("echoed_count") > 0, pl.col("reference_count") > pl.col("echoed_count")
     return (
         pl.when(~is_reworded)
-        .then(pl.lit("Repeated word for word"))
+        .then(pl.lit("Quoted"))
         .when(is_quoted)
-        .then(pl.lit("Repeated word for word or used in other words"))
+        .then(pl.lit("Quoted or used"))
         .otherwise(pl.lit("Used in other words"))
     )
 
@@ -69,10 +68,19 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     injected = counted(pl.col("injected_count"), "injection")
     used = _uses(since, params)
     strength = _strength()
-    undetected = pl.format("No detected use in {}; at this threshold less than half of all uses is found.", injected)
+    is_first = params.method == "verdict/1"
+    unused = (
+        pl.format("No detected use in {}", injected)
+        if is_first
+        else pl.format("Injected {}, never visibly used", counted(pl.col("injected_count"), "time"))
+    )
+    found = "; less than half of all uses is found." if is_first else " (about half of uses are found)."
+    undetected = pl.format("{}" + found.replace("; less", "; at this threshold less"), unused)
     sentences = {
         "never_landed": pl.format("Never landed: only its id is known, from {}.", injected),
-        "candidate": pl.format("Candidate, created {}: waits for a decision.", _days_ago(age)),
+        "candidate": pl.format(
+            f"Candidate, created {{}}: {'waits for' if is_first else 'needs'} a decision.", _days_ago(age)
+        ),
         "inactive": pl.format("{}: no longer in use.", pl.col("status").str.to_titlecase()),
         "never_eligible": pl.when(pl.col("injected_count") > 0)
         .then(pl.format("Never eligible: no use could be detected in its {}.", injected))
@@ -83,12 +91,10 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
         ),
         "never_injected": pl.format("Not injected although eligible in {}.", eligible),
         "few_injections": pl.format(
-            f"No detected use in {{}}, eligible in {{}}: too few to judge (under {params.min_injections}).",
-            injected,
-            eligible,
+            f"{{}}, eligible in {{}}: too few to judge (under {params.min_injections}).", unused, eligible
         ),
         "few_injections_faded": pl.format(
-            "No detected use in {}, although eligible in {}; faded to strength {}.", injected, eligible, strength
+            "{}, although eligible in {}; faded to strength {}.", unused, eligible, strength
         ),
         "never_used": undetected,
         "never_used_faded": undetected,
@@ -112,8 +118,8 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
         pl.when(~pl.col("is_injection_logged") & (case == "never_injected"))
         .then(
             pl.format(
-                "No detected use although eligible in {}; no injections are logged; less than half of all uses "
-                "is found.",
+                "{} although eligible in {}; no injections are logged" + found,
+                pl.lit("No detected use" if is_first else "Never visibly used"),
                 eligible,
             )
         )
@@ -123,7 +129,7 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
 
 def _stale(params: VerdictParams) -> str:
     """A trend changes once two looks agree, so a memory that was used again since may still be called stale."""
-    if params.method in {"verdict/1", "verdict/2"}:
+    if params.method == "verdict/1":
         return "{}: stale for its past use and its project's activity."
     return "{}: when two looks last agreed, it was used less than its past and its project's activity let expect."
 
@@ -140,12 +146,12 @@ def _faded_quiet(strength: pl.Expr, params: VerdictParams) -> pl.Expr:
 
 def _of_need(params: VerdictParams) -> pl.Expr:
     need, if_active = pl.col("need_30d"), pl.col("need_if_active")
-    # never as certainty: .00 and 1.00
+    # never as certainty: 0.00 and 1.00
     said = (
         pl.when(need < 0.005)  # noqa: PLR2004 - as said
-        .then(pl.lit("below .01"))
+        .then(pl.lit("below 0.01"))
         .when(need >= 0.995)  # noqa: PLR2004 - as said
-        .then(pl.lit("above .99"))
+        .then(pl.lit("above 0.99"))
         .otherwise(decimals(need))
     )
     rare = pl.format("Rare if the project stays as quiet as now: need {} in 30 days", said)
@@ -250,4 +256,7 @@ def reasons(today: pl.Expr, params: VerdictParams, interval_mass: float) -> pl.E
     use, said = (pl.concat_str(told, separator="\n", ignore_nulls=True) for told in (of_use, of_outcomes))
     outcomes = pl.when(said != "").then(said)
     in_order = (pl.when(is_decided).then(outcomes), use, pl.when(~is_decided).then(outcomes))
-    return pl.concat_str(in_order, separator="\n", ignore_nulls=True).str.split("\n")
+    told = pl.concat_str(in_order, separator="\n", ignore_nulls=True)
+    if params.method == "verdict/1":  # which writes .12
+        told = told.str.replace_all(r"(^|[^0-9.])0\.([0-9])", "$1.$2")
+    return told.str.split("\n")

@@ -35,9 +35,6 @@ USE_VERDICTS = {
 }
 
 
-_BEFORE_3 = ("verdict/1", "verdict/2")
-
-
 def use_case(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     """Which of the cases in `USE_VERDICTS` a memory is, the first that holds.
 
@@ -64,7 +61,7 @@ def use_case(today: pl.Expr, params: VerdictParams) -> pl.Expr:
         .then(pl.lit("few_chances"))
         .when(injected == 0)
         .then(pl.lit("never_injected"))
-        .when(~is_tried & is_forgettable & (eligible >= params.min_eligible) & (params.method not in _BEFORE_3))
+        .when(~is_tried & is_forgettable & (eligible >= params.min_eligible) & (params.method != "verdict/1"))
         .then(pl.lit("few_injections_faded"))
         .when(~is_tried)
         .then(pl.lit("few_injections"))
@@ -147,7 +144,7 @@ def verdicts(health: pl.LazyFrame, today: int, params: VerdictParams, *, interva
 
     Args:
         health: one row per memory: memory_id, status, content, pinned, is_held, created_at; the counts of use
-            (echoed_count from verdict/2 on, parroted from verdict/3 on: of those, or NULL) and
+            (from verdict/3 on echoed_count, and parroted: of those, or NULL) and
             outcomes; last_referenced_at, confidence_low, confidence_high, lift with its bounds and basis, is_harmful,
             lost_successes, strength, strength_state, need_30d, need_if_active, fades_at, trend.
         today: the UTC day since 1970 of the publish.

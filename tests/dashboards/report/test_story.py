@@ -196,7 +196,7 @@ def test_a_failing_strategy_is_told_with_what_works_instead() -> None:
     assert story.failure({**row, "better_alternative": None}).endswith(
         "No other strategy that this agent tried there is known to succeed more often."
     )
-    assert "16 attempts. Known of 16 attempts, 4 of them inferred. Highest" in story.failure(
+    assert "16 attempts. Known of 16 attempts, 4 of them inferred. Best" in story.failure(
         {**row, "inferred": 4, "attempts": 16}
     )
     assert story.failing(2, 1, 7) == ["2 strategies keep failing, 1 of them with a first failure in the last 7 days."]

@@ -125,7 +125,7 @@ def test_a_version_that_only_has_another_name_changes_nothing(home: SmallHome) -
         ("heuristic/1", "heuristic/2", {"heuristics", "forecast_fits"}),
         ("heuristic/2", "heuristic/3", set()),
         ("used/1", "used/2", set()),
-        pytest.param("verdict/1", "verdict/2", {"memory_health"}, marks=pytest.mark.thorough),
+        pytest.param("verdict/1", "verdict/3", {"memory_health"}, marks=pytest.mark.thorough),
         pytest.param("strength/1", "strength/2", {"memory_health", "strength_fits"}, marks=pytest.mark.thorough),
     ],
 )
@@ -140,7 +140,7 @@ def test_with_the_method_in_use_it_is_what_is_published(home: SmallHome) -> None
     with duckdb.connect(home.settings.current, read_only=True) as connection:
         published = dict(connection.execute("SELECT memory_id, verdict FROM memory_health").fetchall())
         count = connection.execute("SELECT count(*) FROM memory_health").fetchall()[0][0]
-    found = compared(home, "verdict/1", "verdict/2", "--examples", "99")
+    found = compared(home, "verdict/1", "verdict/3", "--examples", "99")
     assert "memory_health" in differing(found)
     health = tables(found)["memory_health"]
     assert health["after"] == count

@@ -125,9 +125,9 @@ def judged(tmp_path_factory) -> SmallHome:
 # What the text says of each: the verdict, why, and what will become of it.
 JUDGED = {
     "used": [
-        "verdict keep: - Repeated word for word in 12 interactions, last 7 days ago. - Estimated need {need_30d}",
+        "verdict keep: - Quoted in 12 interactions, last 7 days ago. - Estimated need {need_30d}",
         "strength 1.00 (strong; half-life 90 days); need within",
-        "need within 30 days 0{need_30d}, 0{need_if_active} if the project is active; trend new",
+        "need within 30 days {need_30d}, {need_if_active} if the project is active; trend new",
     ],
     "pinned": [
         "- Eligible in only 12 interactions, not injected: too few to judge (under 20).",
@@ -135,8 +135,8 @@ JUDGED = {
         "strength 1.00 (strong; half-life 90 days); trend new",
     ],
     "faded": [
-        "verdict forget: - No detected use in 12 injections; at this threshold less than half of all uses is found.",
-        "- Faded to strength below .01.",
+        "verdict forget: - Injected 12 times, never visibly used (about half of uses are found).",
+        "- Faded to strength below 0.01.",
         "strength below 0.01 (forgettable; half-life 15 days); faded on 2025-08-28; trend stale",
     ],
 }
@@ -184,7 +184,7 @@ def test_a_half_life_of_one_day_is_no_days():
 def test_the_text_says_what_to_do_and_why(judged, capfd, monkeypatch, memory_id):
     ask = asking(judged.folder, capfd, monkeypatch)
     state = ask(memory_id).found["memory"]
-    told = {name: f"{state[name]:.2f}".lstrip("0") for name in ("need_30d", "need_if_active") if state[name]}
+    told = {name: f"{state[name]:.2f}" for name in ("need_30d", "need_if_active") if state[name]}
     told["fades_at"] = (state["fades_at"] or "")[:10]
     text = " ".join(ask(memory_id, output="text").out.split())
     for said in JUDGED[memory_id]:
@@ -194,7 +194,7 @@ def test_the_text_says_what_to_do_and_why(judged, capfd, monkeypatch, memory_id)
 def test_json_has_verdict_reasons_strength_need_and_trend(judged, capfd, monkeypatch):
     state = asking(judged.folder, capfd, monkeypatch)("faded").found["memory"]
     assert state["verdict"] == "forget"
-    assert state["reasons"][1] == "Faded to strength below .01."
+    assert state["reasons"][1] == "Faded to strength below 0.01."
     # 292 days after its birth, with half-lives of 3.75, 15 and 60 days
     assert state["strength"] == pytest.approx((2 * 2 ** (-292 / 15) + 2 ** (-292 / 60)) / 4, abs=1e-8)
     assert (state["strength_state"], state["trend"], state["half_life_days"]) == ("forgettable", "stale", 15.0)

@@ -15,14 +15,14 @@ from slowwave.transforms.core.figures import counted, decimals, tenths
 @given(st.floats(-1000, 1000))
 def test_two_decimals_are_the_number(number):
     text = pl.select(decimals(pl.lit(number))).item()
-    assert re.fullmatch(r"-?([1-9]\d*)?\.\d\d", text)
+    assert re.fullmatch(r"-?(0|[1-9]\d*)\.\d\d", text)
     assert abs(float(text) - number) <= 0.005 + 1e-9
 
 
 @given(st.floats(0, 1e6))
 def test_one_decimal_is_the_number(number):
     text = pl.select(tenths(pl.lit(number))).item()
-    assert re.fullmatch(r"([1-9]\d*)?\.\d", text)
+    assert re.fullmatch(r"(0|[1-9]\d*)\.\d", text)
     assert abs(float(text) - number) <= 0.05 + 1e-9
 
 

@@ -42,7 +42,7 @@ RELEASED = {
     "strength.method": ["strength/1", "strength/2"],
     "need.method": ["need/1"],
     "trend.method": ["memory_trend/1", "memory_trend/2"],
-    "verdict.method": ["verdict/1", "verdict/2", "verdict/3"],
+    "verdict.method": ["verdict/1", "verdict/3"],
     "project_health.method": ["project_health/1", "project_health/2"],
     "answers.method": ["answers/1"],
     "review.method": ["review_value/1"],
@@ -115,7 +115,9 @@ def test_only_what_is_not_the_first_version_changed_something() -> None:
         by_family.setdefault(known.family, []).append(known.id)
     for family, ids in by_family.items():
         ours = [one for one in ids if "llm" not in one]
-        assert ours == [f"{family}/{number}" for number in range(1, len(ours) + 1)]
+        numbers = [int(one.removeprefix(f"{family}/")) for one in ours]
+        assert numbers[0] == 1  # one that no release ever had may be missing behind it
+        assert numbers == sorted(set(numbers))
 
 
 def test_every_param_that_names_a_method_takes_those_that_were_released() -> None:

@@ -14,7 +14,7 @@ from slowwave.transforms.health.verdicts import verdicts
 
 PARAMS = VerdictParams()
 FADED = {"strength": 0.04, "strength_state": "forgettable"}
-_QUOTED = "Repeated word for word in 60 interactions, used in other words in 40"
+_QUOTED = "Quoted in 60 interactions, used in other words in 40"
 _USED = f"{_QUOTED}, last 3 days ago."
 
 
@@ -34,7 +34,7 @@ def reasons_of(row, *others, **said):
             unused_row(status=None, created_at=None, content=None, injected_count=1),
             ["Never landed: only its id is known, from 1 injection."],
         ),
-        (unused_row(status="candidate", created_at=ago(40)), ["Candidate, created 40 days ago: waits for a decision."]),
+        (unused_row(status="candidate", created_at=ago(40)), ["Candidate, created 40 days ago: needs a decision."]),
         (
             health_row(status="superseded", need_30d=0.2, pinned=True, fades_at=ago(-5)),
             ["Superseded: no longer in use."],
@@ -46,7 +46,7 @@ def reasons_of(row, *others, **said):
         (
             health_row(parroted=59, need_30d=None),
             [
-                _USED.replace("60 interactions", "60 interactions (in 59 of the 60 the prompt said it already)"),
+                _USED.replace("60 interactions", "60 interactions (in 59 of them the prompt said it already)"),
             ],
         ),
         (unused_row(created_at=ago(0.5)), ["Created 1 day ago: too young to judge (under 14 days)."]),
@@ -62,64 +62,59 @@ def reasons_of(row, *others, **said):
         ),
         (
             unused_row(injected_count=3, eligible_count=50),
-            ["No detected use in 3 injections, eligible in 50 interactions: too few to judge (under 10)."],
+            ["Injected 3 times, never visibly used, eligible in 50 interactions: too few to judge (under 10)."],
         ),
         (
             unused_row(injected_count=41),
-            ["No detected use in 41 injections; at this threshold less than half of all uses is found."],
+            ["Injected 41 times, never visibly used (about half of uses are found)."],
         ),
         (
             unused_row(injected_count=41, **FADED),
             [
-                "No detected use in 41 injections; at this threshold less than half of all uses is found.",
-                "Faded to strength .04.",
+                "Injected 41 times, never visibly used (about half of uses are found).",
+                "Faded to strength 0.04.",
             ],
         ),
         (
             health_row(**FADED, trend="stale", last_referenced_at=ago(200)),
-            [f"Faded to strength .04. {_QUOTED}, last 200 days ago."],
+            [f"Faded to strength 0.04. {_QUOTED}, last 200 days ago."],
         ),
         (
             health_row(strength=0.0999, strength_state="forgettable", trend="stale", last_referenced_at=ago(200)),
-            [f"Faded to strength .09. {_QUOTED}, last 200 days ago."],
+            [f"Faded to strength 0.09. {_QUOTED}, last 200 days ago."],
         ),
         (
             health_row(strength=0.0099, strength_state="forgettable", trend="stale", last_referenced_at=ago(200)),
-            [f"Faded to strength below .01. {_QUOTED}, last 200 days ago."],
+            [f"Faded to strength below 0.01. {_QUOTED}, last 200 days ago."],
         ),
         (
             health_row(**FADED, reference_count=2, eligible_count=4, injected_count=2, last_referenced_at=ago(200)),
-            ["Faded to strength .04, but eligible in only 4 interactions: too few to judge."],
+            ["Faded to strength 0.04, but eligible in only 4 interactions: too few to judge."],
         ),
         (
             health_row(**FADED, last_referenced_at=ago(200)),
-            ["Faded to strength .04, but used as often as its project's activity lets expect (trend stable)."],
+            ["Faded to strength 0.04, but used as often as its project's activity lets expect (trend stable)."],
         ),
         (
             health_row(**FADED | {"trend": "new"}, last_referenced_at=ago(200)),
-            ["Faded to strength .04, but its project was active on too few days since to judge its use (trend new)."],
+            ["Faded to strength 0.04, but its project was active on too few days since to judge its use (trend new)."],
         ),
         (
             health_row(trend="stale"),
             [
                 (
-                    "Repeated word for word in 60 interactions, used in other words in 40, last 3 days ago:"
+                    "Quoted in 60 interactions, used in other words in 40, last 3 days ago:"
                     " when two looks last agreed, it was used less than its past and its project's activity let expect."
                 )
             ],
         ),
         (
             health_row(trend="weakening", strength=0.2, strength_state="weak"),
-            [
-                (
-                    "Repeated word for word in 60 interactions, used in other words in 40, last 3 days ago: weakening,"
-                    " strength .20."
-                )
-            ],
+            [("Quoted in 60 interactions, used in other words in 40, last 3 days ago: weakening, strength 0.20.")],
         ),
         (
             health_row(reference_count=1, echoed_count=1, last_referenced_at=ago(1)),
-            ["Repeated word for word in 1 interaction, last 1 day ago."],
+            ["Quoted in 1 interaction, last 1 day ago."],
         ),
         (
             health_row(reference_count=1, echoed_count=0, last_referenced_at=ago(1)),
@@ -134,8 +129,8 @@ def test_use_is_told_in_a_sentence(row, sentences):
 def test_where_no_injection_is_logged_that_is_said():
     assert reasons_of(unused_row(eligible_count=120, injected_count=0)) == [
         (
-            "No detected use although eligible in 120 interactions; no injections are logged; "
-            "less than half of all uses is found."
+            "Never visibly used although eligible in 120 interactions; no injections are logged "
+            "(about half of uses are found)."
         )
     ]
 
@@ -151,21 +146,21 @@ def test_text_too_short_to_be_found_is_said_to_be():
     [
         (
             {"need_30d": 0.02, "need_if_active": 0.03},
-            "Rare if the project stays as quiet as now: need .02 in 30 days.",
+            "Rare if the project stays as quiet as now: need 0.02 in 30 days.",
         ),
         (
             {"need_30d": 0.004, "need_if_active": 0.3},
-            "Rare if the project stays as quiet as now: need below .01 in 30 days; .30 if it is as active as it was.",
+            "Rare if the project stays as quiet as now: need below 0.01 in 30 days; 0.30 if it is as active as it was.",
         ),
-        ({"need_30d": 0.85}, "Estimated need .85 in 30 days."),
-        ({"need_30d": 0.05, "need_if_active": 0.9}, "Estimated need .05 in 30 days."),
+        ({"need_30d": 0.85}, "Estimated need 0.85 in 30 days."),
+        ({"need_30d": 0.05, "need_if_active": 0.9}, "Estimated need 0.05 in 30 days."),
         ({"fades_at": ago(-30)}, "Fades on 2026-03-31 unless it is referenced."),
         ({"pinned": True}, "Pinned: kept whatever its use."),
         ({"is_held": True}, "On hold: not to be forgotten."),
         (
             {"lift": -0.12, "lift_low": -0.2, "lift_high": -0.04, "lift_basis": "randomised"},
             (
-                "Success was lower with it (-.12, 90 % interval -.20 to -.04): compared were like interactions"
+                "Success was lower with it (-0.12, 90 % interval -0.20 to -0.04): compared were like interactions"
                 " with it and"
                 " without it, as chance decided."
             ),
@@ -173,7 +168,7 @@ def test_text_too_short_to_be_found_is_said_to_be():
         (
             {"lift": 0.12, "lift_low": 0.04, "lift_high": 0.2, "lift_basis": "matched"},
             (
-                "Associated with higher success (+.12, 90 % interval .04 to .20): compared were interactions of"
+                "Associated with higher success (+0.12, 90 % interval 0.04 to 0.20): compared were interactions of"
                 " the same"
                 " project, agent, task type and time with it and without it; retrieval was not randomised, and"
                 " what made it"
@@ -183,7 +178,7 @@ def test_text_too_short_to_be_found_is_said_to_be():
         (
             {"lift": -0.12, "lift_low": -0.2, "lift_high": -0.04, "lift_basis": "same_task"},
             (
-                "Associated with lower success (-.12, 90 % interval -.20 to -.04): compared were attempts at the"
+                "Associated with lower success (-0.12, 90 % interval -0.20 to -0.04): compared were attempts at the"
                 " same tasks"
                 " after it existed and before; retrieval was not randomised, and what else changed meanwhile"
                 " could not be"
@@ -192,15 +187,15 @@ def test_text_too_short_to_be_found_is_said_to_be():
         ),
         (
             {"contradicted_count": 12, "contradicted_expected": 11.42, "confidence_high": 0.6},
-            "Repeated word for word or used in other words in 12 failed attempts; 11.4 expected.",
+            "Quoted or used in 12 failed attempts; 11.4 expected.",
         ),
         (
             {"contradicted_count": 1, "contradicted_expected": 0.31, "confidence_high": 0.6},
-            "Repeated word for word or used in other words in 1 failed attempt; .3 expected.",
+            "Quoted or used in 1 failed attempt; 0.3 expected.",
         ),
         (
             {"confidence_low": 0.05, "confidence_high": 0.25},
-            "Low confidence: 90 % interval .05 to .25 (.50 is no difference).",
+            "Low confidence: 90 % interval 0.05 to 0.25 (0.50 is no difference).",
         ),
     ],
 )
@@ -211,9 +206,9 @@ def test_what_else_is_known_is_a_sentence_more(said, sentence):
 @pytest.mark.parametrize(
     ("echoed", "words"),
     [
-        (100, "Repeated word for word in"),
+        (100, "Quoted in"),
         (0, "Used in other words in"),
-        (99, "Repeated word for word or used in other"),
+        (99, "Quoted or used"),
     ],
 )
 def test_failed_attempts_are_told_by_how_all_its_references_used_it(echoed, words):
@@ -246,10 +241,9 @@ def test_harm_is_told_with_what_it_cost():
     )
     assert reasons_of(row) == [
         (
-            "Success was lower with it (-.12, 90 % interval -.20 to .01): compared were interactions in which it scored"
-            " just above and just below the score from which memories are injected; what scored far from that"
-            " could not be"
-            " compared."
+            "Success was lower with it (-0.12, 90 % interval -0.20 to 0.01): compared were interactions in which it "
+            "scored just above and just below the score from which memories are injected; what scored far from that "
+            "could not be compared."
         ),
         "Estimated successes lost over its injections: 4.2.",
         _USED,
@@ -259,7 +253,7 @@ def test_harm_is_told_with_what_it_cost():
 def test_what_decides_comes_first():
     low = {"confidence_low": 0.05, "confidence_high": 0.25}
     assert reasons_of(health_row(**low))[0].startswith("Low confidence")
-    assert reasons_of(health_row(**low, trend="stale"))[0].startswith("Repeated")
+    assert reasons_of(health_row(**low, trend="stale"))[0].startswith("Quoted")
     assert reasons_of(health_row(**low, status="archived"))[0] == "Archived: no longer in use."
 
 
@@ -271,13 +265,14 @@ def test_intervals_are_named_by_their_mass():
 
 # Per figure said: how it is found in the sentences, and the column it must be.
 FIGURES = {
-    r"in (?:its )?(\d+) injections?[;,.]": "injected_count",
+    r"in its (\d+) injections?[;,.]": "injected_count",
+    r"Injected (\d+) times?, never": "injected_count",
     r"ligible in (?:only )?(\d+) interaction": "eligible_count",
-    r"Repeated word for word in (\d+) interaction": "echoed_count",
+    r"Quoted in (\d+) interaction": "echoed_count",
     r"strength (\d?\.\d\d)": "strength",
     r"need (\d?\.\d\d) in 30 days": "need_30d",
     r"; (\d?\.\d\d) if it is as active": "need_if_active",
-    r"words? in (\d+) failed": "contradicted_count",
+    r"(?:Quoted|used|words) in (\d+) failed": "contradicted_count",
     r"; (\d*\.\d) expected": "contradicted_expected",
     r"(?:success|with it) \(\+?(-?\d?\.\d\d),": "lift",
     r"over its injections: (\d*\.\d)": "lost_successes",

@@ -89,6 +89,5 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "used-1/used_memories": "e5da1802a93bd0e1ba315a70cebbfa5010a014e73703f2b13eae125440068d61",
     "used-2/used_memories": "f22acabf1a3d2180eaec6a8a7514f65a87179acefc94705381fc852a6fd9425c",
     "verdict-1/memory_health": "b101631c161418631bfebd62b868e041eb28d283c44cacb18f7f4ff8f74f0df7",
-    "verdict-2/memory_health": "74374eb8f17299a436c7501f3670f5c94c9051b13435ba8a81ef91a06b83edf4",
-    "verdict-3/memory_health": "f7bdde508689f91ad16a9412e4069ea14a8bd83e2630832c25a30e0823e5cfe0",
+    "verdict-3/memory_health": "1d716ade6456f76d8060f3241438c276351756c481b1e395f62b189e9e858518",
 }

@@ -165,21 +165,13 @@ RELEASED: tuple[Method, ...] = (
         golden=("verdict-1/memory_health",),
     ),
     Method(
-        id="verdict/2",
-        computes="Whether a memory is to be kept, reviewed or let go, and why.",
-        implementation="slowwave.transforms.health.verdicts.verdicts",
-        chosen_by=("verdict.method",),
-        reads=("verdict",),
-        changed="What is no longer active is inactive; reasons tell quoted from reworded uses, what a lift compared.",
-        golden=("verdict-2/memory_health",),
-    ),
-    Method(
         id="verdict/3",
         computes="Whether a memory is to be kept, reviewed or let go, and why.",
         implementation="slowwave.transforms.health.verdicts.verdicts",
         chosen_by=("verdict.method",),
         reads=("verdict",),
-        changed="What was hardly injected in many interactions and has faded is reviewed: it stayed unproven for ever.",
+        changed="What is no longer active is inactive; what was hardly injected and has faded is reviewed; reasons tell"
+        " quotes from other uses, and what a lift compared.",
         golden=("verdict-3/memory_health",),
     ),
     Method(

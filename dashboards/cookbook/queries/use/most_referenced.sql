@@ -1,4 +1,4 @@
--- question: Which memories do answers refer to most, word for word or in other words?
+-- question: Which memories do answers quote or use most?
 -- columns: memory_id – the memory; project – its project, '' is none; status – its state;
 --   eligible_count (interactions) – could have used it; injected_count (interactions) – were given it;
 --   reference_count (interactions) – answers that quote it or use it in other words, a minimum; echoed_count (interactions) – of them, those that quote it;
