@@ -80,7 +80,7 @@ def _freshness(settings: Settings, shown: tuple[Path | None, str], published: Pu
         return
     lines = [*narrowed(str(published.narrowed)), f"Run {published.run_id}"]
     if published.as_of is not None:
-        lines.insert(-1, f"As of {utc_text(published.as_of)}: what was known before")
+        lines.insert(-1, f"Data before {utc_text(published.as_of)}")
     if published.finished_at is not None:
         age = in_words(utc_now() - published.finished_at)
         lines.insert(-1, f"Published {age}, {utc_text(published.finished_at)}")

@@ -20,7 +20,7 @@ from slowwave.dashboards.app.widgets import (
 )
 from slowwave.dashboards.cookbook.answers import Answers
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.overview.six_answers import Scope
+from slowwave.dashboards.overview.six_answers import BEFORE, Scope
 from slowwave.dashboards.overview.window import ALL_DAYS, DAYS, DEFAULT_DAYS, LATEST, Days, Window, window_of
 
 CUSTOM = "custom"
@@ -36,13 +36,14 @@ _CARRIED = ("project", "no_project", "agent", "days", "since", "until")
 
 @dataclass(frozen=True)
 class Chosen:
-    """What a page is about. `project`: None is all. `other`: what it is compared with, and that in words."""
+    """What a page is about. `project`: None is all. `other`: what it is compared with, in a word and in words."""
 
     project: str | None
     scope: Scope
     window: Window
     newest: pl.DataFrame
     other: tuple[Days, Scope] | None = None
+    other_is: str = BEFORE
     other_words: str = ""
 
     def words(self) -> str:
@@ -138,4 +139,4 @@ def _compared(chosen: Chosen, projects: Sequence[str], agents: Sequence[str]) ->
         return chosen
     else:
         return replace(chosen, other=(window.before, scope), other_words=window.before.words())
-    return replace(chosen, other=(window.shown, scope), other_words=label_of(said))
+    return replace(chosen, other=(window.shown, scope), other_is=label_of(said), other_words=label_of(said))

@@ -49,7 +49,7 @@ def _all(answers: Answers, of: Mapping[str, str]) -> Iterator[Named | None]:
     yield _action(
         ignored,
         number_of(ignored, "ignored instruction"),
-        "Reword",
+        "Check",
         command_line("sql", "ignored_instructions"),
         view("memories", list="ignored"),
     )

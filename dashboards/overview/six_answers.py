@@ -19,6 +19,8 @@ from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.transforms.core.statistics import Difference, stratified_difference
 from slowwave.transforms.core.vocabularies import CAUSAL_BASES
 
+BEFORE = "before"
+"""What the days before are called."""
 _MASS = 0.9
 _FEWEST = 20  # attempts on each side, from which on a difference is said
 _NAMES = 2
@@ -74,6 +76,7 @@ class _Asked:
     answers: Answers
     shown: _Part
     other: _Part | None
+    other_is: str
     bars: Sequence[Days]
     chosen: Mapping[str, str]
 
@@ -87,7 +90,12 @@ class _Asked:
         now, before = self.shown.share(part, whole), self.other.share(part, whole) if self.other else None
         if now is None or before is None:
             return ""
-        return f"{what + ' ' if what else ''}{signed_points(now - before)} points"
+        return f"{what + ' ' if what else ''}{signed_points(now - before)} points {self.against}".strip()
+
+    @property
+    def against(self) -> str:
+        """With what a difference compares, where that is not the days before."""
+        return "" if self.other_is == BEFORE else f"against {self.other_is}"
 
 
 def six_answers(
@@ -96,12 +104,13 @@ def six_answers(
     scope: Scope,
     *,
     other: tuple[Days, Scope] | None,
+    other_is: str = BEFORE,
     chosen: Mapping[str, str] | None = None,
 ) -> list[Tile]:
     """Return the tiles of the first screen, in its order.
 
-    `other`: the days and the scope that they are compared with, None: with nothing. `chosen`: what the addresses that
-    the tiles lead to say already.
+    `other`: the days and the scope that they are compared with, in a word `other_is`; None: with nothing. `chosen`:
+    what the addresses that the tiles lead to say already.
     """
     shown = _part(answers, window.shown, scope)
     days = shown.activity["day"].to_list()
@@ -109,6 +118,7 @@ def six_answers(
         answers,
         shown,
         None if other is None else _part(answers, *other),
+        other_is,
         window.bars(min(days)) if days else [],
         chosen or {},
     )
@@ -134,21 +144,14 @@ def _helping(asked: _Asked) -> Tile:
     if found is None:
         return replace(tile, lacks=_lacking(rows, asked.shown))
     difference, basis = found
-    by_side = {
-        has_memory: (attempts, successes)
-        for has_memory, attempts, successes in rows.group_by("has_memory")
-        .agg(pl.col("attempts", "successes").sum())
-        .iter_rows()
-    }
-    shares = {side: percent(successes / attempts) for side, (attempts, successes) in by_side.items()}
     verdict = "no clear difference" if difference.low <= 0 <= difference.high else "clear difference"
     before = None if asked.other is None else compared_success(_attempts(asked.other))
     return replace(
         tile,
         figure=signed_points(difference.value),
         unit="points of success",
-        change="" if before is None else f"{signed_points(before[0].value)} before",
-        says=f"{shares[True]} succeed with, {shares[False]} without: {verdict} "
+        change="" if before is None else f"{signed_points(before[0].value)} {asked.other_is}",
+        says=f"{percent(difference.with_share)} succeed with, {percent(difference.without_share)} without: {verdict} "
         f"({signed_points(difference.low)} to {signed_points(difference.high)}); {basis}.",
         named=_helpful(asked),
     )
@@ -252,18 +255,30 @@ def _costing(asked: _Asked) -> Tile:
             "injected_memories", "sum(injected_tokens)::BIGINT AS total", **asked.other.params
         )
         before = (found or 0) / _weeks(asked.other)
-    money = shown.activity["cost"].sum()
     return replace(
         tile,
         figure=in_short(per_week),
         unit="tokens a week",
-        change="" if not before else f"{signed_percent(per_week / before - 1)}",
-        says=f"{percent((unused or 0) / total)} never used, {percent(top / total)} in ten memories."
-        + (f" Spent: {money:,.2f}." if money else ""),
+        change="" if not before else f"{signed_percent(per_week / before - 1)} {asked.against}".strip(),
+        says=f"{percent((unused or 0) / total)} in memories never used, {percent(top / total)} in the ten largest."
+        + _money_words(total, shown.activity),
         values=[float(shown.sum("injected_tokens", bar)) for bar in asked.bars],
         values_are="Injected tokens over time",
-        named=[_memory(row, in_short(row["injected_tokens"])) for row in rows.iter_rows(named=True)],
+        named=[
+            _memory(row, f"{in_short(row['injected_tokens'] / _weeks(shown))} a week")
+            for row in rows.iter_rows(named=True)
+        ],
     )
+
+
+def _money_words(injected: int, activity: pl.DataFrame) -> str:
+    """What the injected tokens cost, as part of what the interactions of the days state that have both."""
+    stated = activity.filter(pl.col("tokens").is_not_null() & pl.col("cost").is_not_null())
+    tokens, cost = sum_of(stated, "tokens"), float(stated["cost"].sum())
+    if not tokens or not cost:
+        return ""
+    share = injected / tokens
+    return f" About {share * cost:,.2f} of {cost:,.2f} spent." if share < 1 else ""
 
 
 def _weeks(part: _Part) -> float:
@@ -283,7 +298,7 @@ def _ignored(asked: _Asked) -> Tile:
     return replace(
         tile,
         figure=f"{rows.height:,}",
-        unit="instruction never seen in answers" if rows.height == 1 else "instructions never seen in answers",
+        unit="instruction without a visible use" if rows.height == 1 else "instructions without a visible use",
         says="" if rows.height else "Every instruction injected often is seen in some answer.",
         named=[_memory(row, f"{row['injected_count']:,} ×") for row in rows.head(_NAMES).iter_rows(named=True)],
     )
@@ -306,7 +321,7 @@ def _failing(asked: _Asked) -> Tile:
         unit=("strategy" if total == 1 else "strategies")
         + (f", {number_of(round(lost), 'avoidable failure')}" if total else ""),
         change=asked.change("successes", "attempts", "success"),
-        says="" if total else "No strategy fails more often than its peers.",
+        says="" if total else "No strategy is known to fail more often than its peers.",
         values=asked.shares("successes", "attempts"),
         values_are="Success of attempts, over time",
         named=[_strategy(row) for row in rows.iter_rows(named=True)],

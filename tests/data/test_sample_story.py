@@ -107,7 +107,7 @@ def test_the_first_screen_names_both_and_compares_with_the_days_before(home: Sma
     assert "clear difference" in first
     assert "no clear difference" not in first
     assert " before" in first
-    assert "Spent: " in first
+    assert " spent." in first
 
 
 def test_one_instruction_is_ignored(ask: Ask) -> None:

@@ -76,7 +76,7 @@ def test_why_lists_exactly_what_is_counted(tmp_path: Path, capfd, monkeypatch: p
         assert found["counts"]["sources"] == row["proof_count"]
         for name, count in found["counts"].items():
             assert len(found[name]) == count, name
-        assert cli._exit_code(["why", row["observation_id"]]) == 0
+        assert cli._exit_code(["why", row["observation_id"], "--all"]) == 0
         shown = capfd.readouterr().out
         assert f"sources {row['proof_count']}:" in shown
         assert row["text"] in " ".join(shown.split())

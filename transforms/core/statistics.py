@@ -78,11 +78,13 @@ def benjamini_hochberg(p_value: pl.Expr, tests: pl.Expr) -> pl.Expr:
 
 @dataclass(frozen=True)
 class Difference:
-    """A difference of two shares, its interval, and how many attempts of each side it rests on."""
+    """A difference of two shares, its interval, and of each side the share, weighted alike, and the attempts."""
 
     value: float
     low: float
     high: float
+    with_share: float
+    without_share: float
     with_attempts: int
     without_attempts: int
 
@@ -106,9 +108,11 @@ def stratified_difference(strata: pl.DataFrame, mass: float) -> Difference | Non
     )
     n = n1 + n0
     weight = np.sum(n1 * n0 / n)
-    value = float(np.sum((x1 * n0 - x0 * n1) / n) / weight)
+    with_share, without_share = float(np.sum(x1 * n0 / n) / weight), float(np.sum(x0 * n1 / n) / weight)
+    value = with_share - without_share
     first = np.sum((n1**2 * x0 - n0**2 * x1 + n1 * n0 * (n0 - n1) / 2) / n**2)
     second = np.sum((x1 * (n0 - x0) + x0 * (n1 - x1)) / (2 * n))
     error = math.sqrt(max(value * first + second, 0.0)) / weight
     reach = NormalDist().inv_cdf((1 + mass) / 2) * error
-    return Difference(value, max(value - reach, -1.0), min(value + reach, 1.0), int(n1.sum()), int(n0.sum()))
+    limits = max(value - reach, -1.0), min(value + reach, 1.0)
+    return Difference(value, *limits, with_share, without_share, int(n1.sum()), int(n0.sum()))

@@ -138,7 +138,7 @@ LISTS = {
         "that help or harm",
         "helping_and_hurting_memories",
         ("content", "lift", "lift_basis", "is_harmful", "project", "memory_id"),
-        "Only the bases randomised and cutoff tell an effect from an association.",
+        "Trust rows marked randomised or cutoff: other differences may have other causes.",
     ),
     "cost": _List(
         "that fill the prompts",

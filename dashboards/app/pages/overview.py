@@ -28,7 +28,9 @@ def overview_page(published: Published) -> None:
         quiet, line = story.quiet_log(published.as_of or LATEST, chosen.newest)
         if quiet:
             notice("warning", quiet, f"run `{line}`" if line else "")
-        tiles = six_answers(answers, chosen.window, chosen.scope, other=chosen.other, chosen=carried())
+        tiles = six_answers(
+            answers, chosen.window, chosen.scope, other=chosen.other, other_is=chosen.other_is, chosen=carried()
+        )
         st.html(rendered("first_screen.html.jinja", tiles=tiles, is_linked=True))
         _over_time(answers, chosen)
         _projects(answers)

@@ -78,6 +78,8 @@ def test_a_difference_lies_in_its_interval_whatever_the_order(
         assert found is again
         return
     assert -1 <= found.low <= found.value <= found.high <= 1
+    assert found.value == found.with_share - found.without_share
+    assert 0 <= min(found.with_share, found.without_share) <= max(found.with_share, found.without_share) <= 1 + 1e-9
     assert again.value == pytest.approx(found.value)
     assert again.low == pytest.approx(found.low)
 

@@ -238,7 +238,7 @@ def test_rows_of_others_that_name_it_stay_and_are_told(home: SmallHome) -> None:
         "sql", "SELECT count(*) AS n FROM interactions WHERE memories_used = ['known-of-bob']", "--format", "json"
     )
     assert json.loads(done.stdout) == [{"n": 4}]
-    assert "memory known-of-bob: erased on 2" in home.ask("why", "known-of-bob").stdout
+    assert "memory known-of-bob: erased on 2" in home.ask("why", "known-of-bob", "--all").stdout
 
 
 def test_sessions_that_others_had_part_in_are_theirs_and_no_name_of_it(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_what_the_rules_say_of_the_same_changes_stands_beside(home):
     assert sum(row["changes"] for row in counted) == len(rows)
     differing = [row for row in counted if row["is_same"] is False]
     assert ("update", "merge") in {(row["rules_action"], row["model_action"]) for row in differing}
-    told = " ".join(home.ask("why", "b").stdout.split())
+    told = " ".join(home.ask("why", "b", "--all").stdout.split())
     assert "merge a (" in told
     assert ", says curate/llm-1:some-model; the rules say update a (" in told
     home.run("report")

@@ -95,7 +95,7 @@ def test_what_is_gone_is_said_and_the_rest_is_listed(home: SmallHome) -> None:
     home.ask("retain", "--yes")
     asked = home.ask("sql", "SELECT DISTINCT prompt FROM interactions WHERE interaction_id LIKE 'old%'").stdout
     assert "(text was let go of by retention)" in asked
-    assert "(text was let go of by retention)" in home.ask("why", "old-1").stdout
+    assert "(text was let go of by retention)" in home.ask("why", "old-1", "--all").stdout
     why = json.loads(home.ask("why", "m", "--format", "json").stdout)
     assert (why["counts"]["eligible"], len(why["eligible"]), len(why["echoed"])) == (7, 1, 7)
     assert "6 interactions" in why["problem"]

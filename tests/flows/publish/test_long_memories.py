@@ -53,7 +53,7 @@ def test_why_tells_the_passage_and_its_place(home):
         told = json.loads(home.ask("why", asked, "--format", "json").stdout)["used"]
         assert [(row["passage"], row["passage_at"]) for row in told] == [(SENTENCES[2], begin)]
         assert told[0][key] in {"late", "handbook"}
-        text = " ".join(home.ask("why", asked).stdout.split())
+        text = " ".join(home.ask("why", asked, "--all").stdout.split())
         assert f"by its characters {begin + 1}-{begin + len(SENTENCES[2])} which say “{SENTENCES[2]}”" in text
 
 
@@ -61,7 +61,7 @@ def test_why_tells_the_passage_and_its_place(home):
 def test_why_of_a_short_memory_tells_no_passage(home):
     (used,) = json.loads(home.ask("why", "m3", "--format", "json").stdout)["used"]
     assert used["passage"] is used["passage_at"] is None
-    assert "on “" not in home.ask("why", "m3").stdout
+    assert "on “" not in home.ask("why", "m3", "--all").stdout
 
 
 @pytest.mark.slow

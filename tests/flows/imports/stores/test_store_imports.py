@@ -345,5 +345,5 @@ def test_what_a_store_counted_and_its_documents_are_published_beside_our_counts(
     assert row == {"reference_count": 0, "stated_references": 7, "at": "2026-03-01T10:00:00Z"}
     (used,) = json.loads(home.ask("sql", "SELECT chunk_id, document_id FROM chunk_use", "--format", "json").stdout)
     assert used == {"chunk_id": "d1#c1", "document_id": "d1"}
-    said = " ".join(home.ask("why", "atocore:m1").stdout.split())
+    said = " ".join(home.ask("why", "atocore:m1", "--all").stdout.split())
     assert "the store it comes from counted 7 references, the last on 2026-03-01" in said
