@@ -49,7 +49,9 @@ class Chosen:
     def words(self) -> str:
         """Return in words what is shown and with what it is compared."""
         compared = f", compared with {self.other_words}" if self.other else ""
-        return f"{self.window.words()}{compared}. UTC days."
+        whole = "Effects, ignored instructions, failing strategies and actions are of all days"
+        agents = "" if self.scope.agent == Scope().agent else ", and but for strategies of all agents"
+        return f"{self.window.words()}{compared}. UTC days. {whole}{agents}."
 
 
 def carried() -> dict[str, str]:

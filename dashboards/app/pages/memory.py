@@ -47,6 +47,7 @@ Memory = dict[str, Any]
 _LONGEST_ID = 100_000
 _SHOWN_CHARACTERS = 4_000
 _SHOWN_DAYS = 30
+_SHOWN_NAME = 80
 # by name in the address: what is counted, as `why` calls it, and the column that counts it
 _COUNTS = {
     "eligible": ("eligible", "eligible_count"),
@@ -148,6 +149,7 @@ def _state(published: Published, memory: Memory, days: Mapping[str, str]) -> Non
     section("Its state", use(memory))
     facts = [
         ("Created", utc_text(memory["created_at"]) if memory["created_at"] else _NOT_KNOWN),
+        ("Last changed", _last_changed(memory)),
         ("Referenced", _span(memory)),
         ("Referenced before, as its store counted", stated_use(memory) or "not said"),
         ("Importance", _NOT_KNOWN if memory["importance"] is None else part(memory["importance"])),
@@ -173,6 +175,15 @@ def use(memory: Memory) -> str:
     words = use_words({**memory, "fades_at": None} if is_far else memory, as_of)
     far = "Without a new reference it does not fade within a year." if is_far else ""
     return " ".join(filter(None, (sentence(words) if words else "", far)))
+
+
+def _last_changed(memory: Memory) -> str:
+    if memory["changed_at"] is None:
+        return _NOT_KNOWN
+    by = shortened(terminal_safe(memory["changed_by"] or ""), _SHOWN_NAME)
+    return (
+        f"{utc_text(memory['changed_at'])}{f' by {by}' if by else ''}, {number_of(memory['changes_count'], 'change')}"
+    )
 
 
 def _span(memory: Memory) -> str:

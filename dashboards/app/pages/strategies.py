@@ -71,6 +71,8 @@ def strategies_page(published: Published) -> None:
             kinds = _by_frequency(of_project, "task_type")
             task_type = choice("Kind of task", "task_type", kinds, unchosen="All kinds of task", shown=_label)
         of = {"project": pattern(project), "agent": pattern(agent or None), "task_type": pattern(task_type or None)}
+        graded = answers.rows("calibration", _MOST_STRATEGIES)
+        said(story.grade(graded)[0])
         _one(answers)
         _best(answers, of, task_type)
         _over_time(published, answers, of)
@@ -78,7 +80,7 @@ def strategies_page(published: Published) -> None:
         _untried(answers, of)
         _failing(answers, of)
         _errors(answers, of)
-        _calibration(answers)
+        _calibration(answers, graded)
 
 
 def _by_frequency(rows: pl.DataFrame, column: str) -> list[str]:
@@ -315,9 +317,9 @@ def _errors(answers: Answers, of: Of) -> None:
     asked("common_errors", **of, **limit_of("common_errors", kinds))
 
 
-def _calibration(answers: Answers) -> None:
-    """Forecasts are graded for all projects together."""
-    graded, weeks = answers.rows("calibration", _MOST_STRATEGIES), answers.rows("calibration_by_week", _MOST_STRATEGIES)
+def _calibration(answers: Answers, graded: pl.DataFrame) -> None:
+    """Forecasts are graded for all projects together. `graded`: rows of `calibration`."""
+    weeks = answers.rows("calibration_by_week", _MOST_STRATEGIES)
     section("Can the forecasts be believed?", " ".join(story.grade(graded)))
     drawn(charts.calibration(weeks))
     drawn(charts.calibration_error(graded))

@@ -22,7 +22,7 @@ from slowwave.flows.lake.lake import Lake
 RECIPES = cookbook()
 SAYS_M1 = memory("m1")["content"]
 HARMFUL = (
-    "Success was lower with it (-.70, 90 % interval -.88 to -.51): compared were like interactions with it and without"
+    "Success was lower with it (-0.70, 90 % interval -0.88 to -0.51): compared were like interactions with it and without"
     " it, as chance decided."
 )
 # Recipes whose first row is known in the home below.
