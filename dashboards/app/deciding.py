@@ -73,8 +73,12 @@ def landed_decision() -> None:
     landed: LandedDecision | None = st.session_state.get(_LANDED)
     if landed is None or not are_decisions_allowed():
         return
-    notice("note", terminal_safe(landed.says), "seen in the published tables from the next nightly on")
-    if landed.undo is not None and st.button("Undo"):
+    notice("note", terminal_safe(landed.says), "pages show the tables that the last nightly published")
+    if landed.undo is None:
+        return
+    # what was a candidate does not become one again
+    label = f"{landed.undo.verb.capitalize()} instead" if landed.undo.group == "review" else "Undo"
+    if st.button(label):
         _open(landed.undo)
 
 

@@ -31,6 +31,7 @@ from slowwave.transforms.decisions.review.decisions import REVIEWS
 _SECONDS_FOR_ANOTHER_WRITER = 5
 _SECONDS = 300
 _LONGEST_MESSAGE = 2_000
+_CUT_SHORT = "the command ended before it said what it did: `slowwave memory show` says whether it has landed"
 _DONE = {"promote": "promoted", "reject": "rejected", "merge": "merged"}
 _REVERSE = {"promote": "reject", "reject": "promote", "merge": "reject"}
 _ON_HOLD = {"hold": "yes", "release": "no"}
@@ -59,6 +60,8 @@ class DecisionCommand:
                 said, text = [*said, "--content=-"], f"{value}\n"
             else:
                 said.append(f"--{name}={value}")
+        if self.verb in _ON_HOLD:  # a project may have the same name
+            said.append("--kind=memory")
         waiting = f"--wait={_SECONDS_FOR_ANOTHER_WRITER}"
         return _printed([self.group, self.verb, *said, *more, waiting, "--", *self.targets], text)
 
@@ -93,7 +96,7 @@ def previewed_decision(command: DecisionCommand) -> Preview:
     """What a command would change. Raises UserError where it may not, or another command is writing."""
     if command.group == "forget":
         return _previewed_forgetting(command)
-    told = json.loads(command.answer("--dry-run", "--format=json"))
+    told = _read(command.answer("--dry-run", "--format=json"))
     if command.group == "memory":
         changes = [
             (told["memory_id"], name, _text(was), _text(will_be)) for name, (was, will_be) in told["changed"].items()
@@ -120,19 +123,23 @@ def land_decision(command: DecisionCommand, previewed: Preview, *, by: str, reas
     if command.verb in _ON_HOLD and says_nothing(reason):
         message = "say why (nothing was changed)"
         raise UserError(message)
-    if previewed_decision(command) != previewed:
+    if previewed_decision(command).changes != previewed.changes:  # notes may hold the time
         message = "what it would change is something else by now: look at it again (nothing was changed)"
         raise UserError(message)
     who = [f"--by={by}", *([] if says_nothing(reason) else [f"--reason={reason}"])]
     if command.group == "forget":
         says = command.answer(*who).strip()
         reverse = {"hold": ("forget", "release"), "release": ("forget", "hold"), "restore": ("memory", "archive")}
-        return LandedDecision(says, DecisionCommand(*reverse[command.verb], command.targets, command.options))
-    told = json.loads(command.answer(*who, "--yes", "--format=json"))
+        is_new = command.verb == "restore" or says.endswith("seen from the next nightly on")
+        undo = DecisionCommand(*reverse[command.verb], command.targets, command.options) if is_new else None
+        return LandedDecision(says, undo)
+    told = _read(command.answer(*who, "--yes", "--format=json"))
     if command.group == "memory":
         is_new = told["changed"] and command.verb != "undo"
         says = f"{command.verb} of {told['memory_id']} has landed" if told["changed"] else "it was so already"
         return LandedDecision(says, DecisionCommand("memory", "undo", command.targets) if is_new else None)
+    if told["refused"] and not told["decided"]:
+        raise UserError(". ".join(_left(told)))
     says = ". ".join([f"{_DONE[command.verb]} {number_of(len(told['decided']), 'item')}", *_left(told)])
     undo = DecisionCommand("review", _REVERSE[command.verb], told["changed"]) if told["changed"] else None
     return LandedDecision(says, undo)
@@ -141,15 +148,17 @@ def land_decision(command: DecisionCommand, previewed: Preview, *, by: str, reas
 def _previewed_forgetting(command: DecisionCommand) -> Preview:
     """Of a hold or release whether the memory is on hold; of what was archived which status it had before."""
     (memory_id,) = command.targets
-    told = json.loads(_printed(["memory", "show", "--format=json", "--", memory_id]))
+    says = command.answer("--dry-run", *(["--reason=shown"] if command.verb in _ON_HOLD else [])).strip()
     if command.verb in _ON_HOLD:
-        is_held = "yes" if told["is_held"] else "no"
-        return Preview([(memory_id, "on hold", is_held, _ON_HOLD[command.verb])], [])
+        will_be = _ON_HOLD[command.verb]
+        is_changed = "would be" in says
+        return Preview([(memory_id, "on hold", "no" if will_be == "yes" else "yes", will_be)] * is_changed, [says])
+    told = _read(_printed(["memory", "show", "--format=json", "--", memory_id]))
     statuses = [change["changed"]["status"] for change in told["changes"] if "status" in change["changed"]]
     if statuses[0][1] != "archived":
         message = f"{memory_id} is not archived (nothing was changed)"
         raise UserError(message)
-    return Preview([(memory_id, "status", "archived", statuses[0][0])], [])
+    return Preview([(memory_id, "status", "archived", _text(statuses[0][0]))], [])
 
 
 def _before(change: Mapping[str, Any], name: str) -> str:
@@ -165,6 +174,14 @@ def _left(told: Mapping[str, Any]) -> list[str]:
 
 def _text(value: object) -> str:
     return "none" if value in (None, "", []) else cell_text(value)
+
+
+def _read(printed: str) -> dict[str, Any]:
+    """What a command printed as JSON. Raises UserError where it ended before it had said all."""
+    try:
+        return json.loads(printed)
+    except json.JSONDecodeError as error:
+        raise UserError(_CUT_SHORT) from error
 
 
 def _printed(arguments: Sequence[str], text: str = "") -> str:
@@ -188,5 +205,5 @@ def _printed(arguments: Sequence[str], text: str = "") -> str:
     if done.returncode and not done.stdout:
         lines = done.stderr.rpartition("Error: ")[2].splitlines()
         said = [line.removeprefix("slowwave: ") for line in lines if not line.startswith("slowwave: waiting for ")]
-        raise UserError(shortened(" ".join(" ".join(said).split()), _LONGEST_MESSAGE))
+        raise UserError(shortened(" ".join(" ".join(said).split()), _LONGEST_MESSAGE) or _CUT_SHORT)
     return done.stdout

@@ -63,8 +63,9 @@ def days_params(published: Published) -> dict[str, str]:
     """Draw the choice of days of a page that shows all of them unless others are chosen, and return recipe params."""
     with st.columns(3)[0]:
         chosen = range_choice(ALL_DAYS)
-    window = chosen_window(published, published.answer("freshness"), chosen)
-    return {} if window.is_all else window.shown.params()
+    if chosen == f"{ALL_DAYS}":
+        return {}
+    return chosen_window(published, published.answer("freshness"), chosen).shown.params()
 
 
 def range_choice(unchosen: int, *, is_bare: bool = False) -> str:

@@ -37,7 +37,7 @@ _LONGEST_LINK = 4_000
 _PROJECTS_LISTED = 500
 _NO_PROJECT = "(no project)"
 _DAY_CHARACTERS = len("2026-03-10")
-_FIRST_DAY = date(1970, 1, 1)
+_FIRST_DAY, _LAST_DAY = date(1970, 1, 1), date(2100, 1, 1)
 
 
 def said(*sentences: str) -> None:
@@ -184,8 +184,16 @@ def day_choice(label: str, name: str, usual: date) -> date:
         chosen = date.fromisoformat(address(name)[:_DAY_CHARACTERS])
     except ValueError:
         chosen = usual
-    st.session_state[key] = chosen
-    st.date_input(label, key=key, min_value=_FIRST_DAY, format="YYYY-MM-DD", on_change=_to_address, args=(key, name))
+    st.session_state[key] = min(max(chosen, _FIRST_DAY), _LAST_DAY)
+    st.date_input(
+        label,
+        key=key,
+        min_value=_FIRST_DAY,
+        max_value=_LAST_DAY,
+        format="YYYY-MM-DD",
+        on_change=_to_address,
+        args=(key, name),
+    )
     return st.session_state[key] or usual
 
 

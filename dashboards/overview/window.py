@@ -44,14 +44,9 @@ class Window:
     before: Days | None
     is_last_whole: bool = True
 
-    @property
-    def is_all(self) -> bool:
-        """Whether all days there are are shown."""
-        return self.shown.first == _FIRST_DAY
-
     def words(self) -> str:
         """Return in words which days are shown."""
-        shown = f"All days to {self.shown.last}" if self.is_all else self.shown.words()
+        shown = f"All days to {self.shown.last}" if self.shown.first == _FIRST_DAY else self.shown.words()
         return f"{shown}{'' if self.is_last_whole else ' (the last day is not complete)'}"
 
     def bars(self, since: date) -> list[Days]:

@@ -38,6 +38,7 @@ OneProject = Annotated[str | None, typer.Option(help="Only memories of this proj
 OneRule = Annotated[ForgettingRule | None, typer.Option(help="Only what this rule plans.")]
 Reason = Annotated[str, typer.Option(help="Why; kept with the decision.", metavar="TEXT")]
 Kind = Annotated[Target | None, typer.Option(help="What TARGET names. Default: whichever there is.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would change; land nothing.")]
 By = Annotated[str, typer.Option(help="Who says so; kept with the decision.", metavar="NAME")]
 Held = Annotated[str, typer.Argument(help="A project or the id of a memory.", metavar="TARGET")]
 
@@ -108,6 +109,7 @@ def restore(
     by: Annotated[str | None, typer.Option(help="Who says so. Default: forgetting itself.", metavar="NAME")] = None,
     reason: Annotated[str | None, typer.Option(help="Why; kept with the decision.", metavar="TEXT")] = None,
     wait: Wait = WAIT_SECONDS,
+    dry_run: DryRun = False,
 ) -> None:
     """Bring archived memories back exactly as they were."""
     from slowwave.flows.decide import forget as forgetting
@@ -119,33 +121,50 @@ def restore(
     check_said(by=by, reason=reason)
     with writing("forget restore", wait) as (run, _):
         outcome = forgetting.restore(
-            run, memories or [], command_id=command_id, everything=everything, by=by, reason=reason
+            run, memories or [], command_id=command_id, everything=everything, by=by, reason=reason, dry_run=dry_run
         )
-    seen = [_SEEN] if outcome.changed else []
-    print_outcome(outcome, [("restored", counted(len(outcome.changed), "memory", "memories")), *seen], [])
+    seen = [_SEEN] if outcome.changed and not dry_run else []
+    done = "would be restored" if dry_run else "restored"
+    print_outcome(outcome, [(done, counted(len(outcome.changed), "memory", "memories")), *seen], [])
 
 
 @forget.command("hold", epilog=examples(EXAMPLES["hold"]))
-def hold(target: Held, reason: Reason, kind: Kind = None, by: By = "person", wait: Wait = WAIT_SECONDS) -> None:
+def hold(
+    target: Held,
+    reason: Reason,
+    kind: Kind = None,
+    by: By = "person",
+    wait: Wait = WAIT_SECONDS,
+    dry_run: DryRun = False,
+) -> None:
     """Keep a memory, or all memories of a project, from ever being planned or archived."""
     from slowwave.transforms.decisions.effects import HOLD
 
-    _decide(HOLD, target, kind, reason, by, wait)
+    _decide(HOLD, target, kind, reason, by, wait, dry_run=dry_run)
 
 
 @forget.command("release", epilog=examples(EXAMPLES["release"]))
-def release(target: Held, reason: Reason, kind: Kind = None, by: By = "person", wait: Wait = WAIT_SECONDS) -> None:
-    """Let go of what was held."""
+def release(
+    target: Held,
+    reason: Reason,
+    kind: Kind = None,
+    by: By = "person",
+    wait: Wait = WAIT_SECONDS,
+    dry_run: DryRun = False,
+) -> None:
+    """End a hold."""
     from slowwave.transforms.decisions.effects import RELEASE
 
-    _decide(RELEASE, target, kind, reason, by, wait)
+    _decide(RELEASE, target, kind, reason, by, wait, dry_run=dry_run)
 
 
-def _decide(command: str, target: str, kind: Target | None, reason: str, by: str, wait: float) -> None:
+def _decide(
+    command: str, target: str, kind: Target | None, reason: str, by: str, wait: float, *, dry_run: bool
+) -> None:
     from slowwave.flows.decide.decisions import decide_hold
     from slowwave.flows.kernel.terminal import terminal_safe
 
     check_said(by=by, reason=reason, todo="say why")
     with writing(command, wait) as (run, _):
-        said = decide_hold(run, command, target, kind, reason, by=by)
+        said = decide_hold(run, command, target, kind, reason, by=by, dry_run=dry_run)
     typer.echo(terminal_safe(said))

@@ -102,8 +102,17 @@ def _write_days(lake: Lake, table: type[Landed], rows: pl.DataFrame) -> None:
         lake.compact(table, day)
 
 
-def decide_hold(run: Run, command: str, target: str, kind: TargetKind | None, reason: str, *, by: str = PERSON) -> str:
-    """Hold or release a project or memory, as `by` says; returns what became of it, in a sentence.
+def decide_hold(
+    run: Run,
+    command: str,
+    target: str,
+    kind: TargetKind | None,
+    reason: str,
+    *,
+    by: str = PERSON,
+    dry_run: bool = False,
+) -> str:
+    """Hold or release a project or memory, as `by` says; returns what became of it (or would), in a sentence.
 
     Raises UserError when nothing, or both a project and a memory, is called so, or when the clock is before the last
     decision on it.
@@ -130,6 +139,9 @@ def decide_hold(run: Run, command: str, target: str, kind: TargetKind | None, re
             f"{utc_text(now)}: set the clock and run this again (nothing was changed)"
         )
         raise UserError(message)
+    done = "held" if command == HOLD else "released"
+    if dry_run:
+        return f"{named} would be {done}"
     current = current_run(run.settings)
     # the decision before it: held, released and held again on one publish are three decisions
     values = {"reason": reason, "after": before["decision_id"] if before else None}
@@ -145,7 +157,7 @@ def decide_hold(run: Run, command: str, target: str, kind: TargetKind | None, re
         on_run_id=current.stem if current else None,
     )
     land_decisions(run.lake, [row])
-    return f"{named} is {'held' if command == HOLD else 'released'}: seen from the next nightly on"
+    return f"{named} is {done}: seen from the next nightly on"
 
 
 def _kind_of(run: Run, target: str) -> TargetKind:

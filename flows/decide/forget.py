@@ -238,6 +238,7 @@ def restore(
     everything: bool = False,
     by: str | None = None,
     reason: str | None = None,
+    dry_run: bool = False,
 ) -> Outcome:
     """Give memories that forgetting archived the status they had: these, those of one command, or all.
 
@@ -283,7 +284,7 @@ def restore(
             on = current.stem if current else None
             said = {"reason": why, "changed_by": by or FORGET_METHOD, "decided_at": now, "on_run_id": on}
             decisions.append(decision(RESTORE, "memory", memory_id, values, kept, **said))
-    if decisions:
+    if decisions and not dry_run:
         land_decisions(run.lake, decisions)
     return outcome
 

@@ -95,7 +95,7 @@ def test_a_promotion_and_its_undo_land_what_the_commands_land(deciding: Dashboar
     _said(page, "ada", "agreed on Monday")
     _has_landed(page, "promoted 1 item")
     assert states(deciding.home)[item_id]["status"] == "active"
-    _asked(page, "Undo")
+    _asked(page, "Reject instead")
     expect(page.get_by_role("dialog").get_by_text("active → invalid")).to_be_visible()
     expect(page.get_by_label("Who decides")).to_have_value("ada")
     _said(page, "ada", "it was a mistake")
@@ -120,7 +120,7 @@ def test_several_chosen_rows_are_rejected_at_once(deciding: Dashboard, page: Pag
     queue = deciding.home.ask("review", "list", "--kind", "candidate", "--format", "json").stdout
     assert queue.count('"decided":"rejected"') == 2
     assert landed(deciding.home)[0] == 2
-    _asked(page, "Undo")
+    _asked(page, "Promote instead")
     expect(page.get_by_role("dialog").get_by_text("invalid → active")).to_have_count(2)
 
 
@@ -170,7 +170,7 @@ def test_what_is_sent_again_lands_nothing(deciding: Dashboard, page: Page) -> No
     _has_landed(page, "promoted 1 item")
     (frame, *_) = [message for message in sent[before:] if b"land " in bytes(message)]  # type: ignore[arg-type]
     servers[-1].send(frame)
-    _asked(page, "Undo")
+    _asked(page, "Reject instead")
     for _ in range(2):
         servers[-1].send(frame)
         page.wait_for_timeout(3_000)

@@ -11,6 +11,7 @@ from drawn_pages import IGNORED, drawn, published_by
 from review_acts import STATED, item, items, landed, reviewable_rows, rows_of, states
 from small_home import SmallHome, memory
 
+from slowwave.dashboards.app import decisions
 from slowwave.dashboards.app.decisions import (
     DecisionCommand,
     Preview,
@@ -90,13 +91,18 @@ def test_a_hold_has_a_name_a_reason_and_a_release(home):
     release = DecisionCommand("forget", "release", ("unused",))
     assert done.undo == release
     assert previewed_decision(release).changes == [("unused", "on hold", "yes", "no")]
+    again = landed_by_ada(hold)
+    assert "held already" in again.says
+    assert again.undo is None, "the hold is another's"
     landed_by_ada(release)
     assert previewed_decision(DecisionCommand("memory", "archive", ("unused",))).changes
+    assert previewed_decision(release).changes == []
+    assert landed(home)[0] == 2
 
 
 def test_what_forgetting_archived_is_restored_as_it_was(home):
     restore = DecisionCommand("forget", "restore", ("gone",))
-    with pytest.raises(UserError, match="not archived"):
+    with pytest.raises(UserError, match="never archived by `forget apply`"):
         previewed_decision(restore)
     plan = published_plan(home.settings)
     with writer_lock(home.settings, "forget apply"):
@@ -128,6 +134,24 @@ def test_what_has_changed_since_it_was_shown_is_not_landed(home):
     with pytest.raises(UserError, match="something else by now"):
         land_decision(edit, shown, by="ada", reason="")
     assert rows_of(home, "decisions") == 0
+
+
+def test_a_command_that_is_killed_before_it_said_anything_is_no_silence(home, monkeypatch):
+    promote = DecisionCommand("review", "promote", (item(home, text=STATED)["item_id"],))
+    preview = previewed_decision(promote)
+    for printed in ("", '{"decided": ['):
+        script = f"import os, sys; sys.stdout.write({printed!r}); sys.stdout.flush(); os.kill(os.getpid(), 9)"
+        real = decisions.subprocess.run
+
+        def killed(arguments, *, script=script, real=real, **options):
+            is_landing = any(one.startswith("--by=") for one in arguments)
+            return real([arguments[0], "-c", script] if is_landing else arguments, **options)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(decisions.subprocess, "run", killed)
+            with pytest.raises(UserError, match="ended before it said what it did"):
+                land_decision(promote, preview, by="ada", reason="")
+    assert landed(home)[0] == 0
 
 
 def test_another_writer_is_named_and_nothing_lands(home):

@@ -42,6 +42,7 @@ def taught(tmp_path_factory):
         ({**CUSTOM, "compare": "agent keeper"}, "2026-03-02 to 2026-03-04, compared with agent keeper"),
         ({**CUSTOM, "until": "2026-02-01"}, "the days end (2026-02-01) before they begin (2026-03-02)"),
         ({"days": "custom", "since": "<b>", "until": "0000-99"}, "2026-03-02 to 2026-03-31, compared with"),
+        ({"days": "custom", "since": "0001-01-01", "until": "9999-12-31"}, "All days to 2100-01-01"),
         ({"days": "-1", "compare": "project no-such"}, "2026-03-02 to 2026-03-31, compared with 2026-01-31"),
     ],
 )
@@ -66,6 +67,8 @@ def test_pages_show_the_days_that_the_address_says(taught):
     of_memory = drawn(memory_page, taught, memory_id="bad advice", **CUSTOM)
     assert "with_until=2026-03-04" in bodies(of_memory)
     assert "with_until" not in bodies(drawn(memory_page, taught, memory_id="bad advice"))
+    from_the_first = {"days": "custom", "since": "1970-01-01", "until": "2026-03-04"}
+    assert "with_until=2026-03-04" in bodies(drawn(memory_page, taught, memory_id="bad advice", **from_the_first))
 
 
 def test_interactions_of_some_days_are_those_of_these_times(taught):
