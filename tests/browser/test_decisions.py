@@ -54,6 +54,7 @@ def _asked(page: Page, button: str) -> None:
 
 def _said(page: Page, by: str, reason: str = "") -> None:
     """Say who decides and why, and land it."""
+    expect(page.get_by_label("Who decides")).to_have_count(1)  # a dialog that is drawn anew stands there twice
     page.get_by_label("Who decides").fill(by)
     page.get_by_label("Why", exact=True).fill(reason)
     page.get_by_role("button", name="Land this").click()
@@ -74,7 +75,7 @@ def _rows(home: SmallHome, table: str) -> list[dict[str, Any]]:
 
 def test_without_the_flag_there_are_no_buttons(dashboard: Dashboard, page: Page) -> None:
     item_id = items(dashboard.home)["item_id"][0]
-    for address in ("review", f"review?item={item_id}", memory_link("mem-0163")):
+    for address in ("review", f"review?item={item_id}", memory_link("mem-0001")):
         opened(page, f"{dashboard.address}/{address}")
         expect(page.get_by_text("changes nothing").first).to_be_visible()
         for name in _BUTTONS:
@@ -254,6 +255,7 @@ def test_an_edit_keeps_hostile_text_as_text_and_a_memory_goes_and_comes_back(dec
 def test_the_next_item_is_a_key_away(deciding: Dashboard, page: Page) -> None:
     ids = items(deciding.home)["item_id"]
     opened(page, f"{deciding.address}/review?item={ids[0]}")
+    expect(page.get_by_role("button", name="Next item")).to_be_visible()
     page.keyboard.press("j")
     expect(page).to_have_url(f"{deciding.address}/review?item={ids[1]}")
     drawn(page)

@@ -22,7 +22,7 @@ def test_a_session_is_listed_as_the_command_lists_it(dashboard, page: Page):
 
 
 def test_a_time_is_exact_and_stands_in_the_address(dashboard, page: Page):
-    opened(page, f"{dashboard.address}/interactions")
+    opened(page, f"{dashboard.address}/interactions?days=custom")
     newest = rows_of(page, "1 to 50 of")[1][0]
     page.get_by_label("Since (UTC, included)").fill(newest)
     page.keyboard.press("Enter")
