@@ -330,9 +330,10 @@ def _failing(asked: _Asked) -> Tile:
 
 def _strategy(row: Mapping[str, Any]) -> Named:
     better = row["better_alternative"]
+    where = f" in {_short(row['project'])}" if row["project"] else ""
     return Named(
         _short(row["pattern"]),
-        f"{row['failures']:,} of {row['attempts']:,} fail" + (f"; try {_short(better)}" if better else ""),
+        f"{row['failures']:,} of {row['attempts']:,} fail{where}" + (f"; try {_short(better)}" if better else ""),
         view("strategies", project=row["project"], task_type=row["task_type"]),
         case_command(row["pattern"], row),
     )
