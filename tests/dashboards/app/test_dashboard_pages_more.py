@@ -178,7 +178,7 @@ def test_an_item_of_the_queue_has_its_text_and_what_can_be_said(taught):
     for line in ("show {}", "promote {}", "reject {} --memory 'cache on'", "reject {} --memory 'cache off'"):
         assert f"slowwave review {line.format(item_id)}" in commands(app)
     assert not any(f"merge {item_id}" in line for line in commands(app))
-    assert "does not wait" in words(drawn(review_page, taught, item="no such"))
+    assert "needs no review" in words(drawn(review_page, taught, item="no such"))
 
 
 def test_a_candidate_stands_with_the_interactions_that_state_it(taught):
