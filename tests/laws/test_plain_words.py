@@ -40,8 +40,9 @@ def page_texts() -> Iterator[tuple[str, str]]:
             tree = ast.parse(path.read_text(encoding="utf-8"))
             of_code = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
             for node in ast.walk(tree):
-                is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in of_code
-                if is_text and " " in node.value.strip():
+                if not isinstance(node, ast.Constant) or id(node) in of_code or not isinstance(node.value, str):
+                    continue
+                if " " in node.value.strip():
                     yield f"{path.relative_to(ROOT)}:{node.lineno}", node.value
 
 
