@@ -18,7 +18,7 @@ from slowwave.dashboards.app.decisions import (
     LandedDecision,
     Preview,
     land_decision,
-    previewed_decision,
+    preview_decision,
 )
 from slowwave.dashboards.app.own_page import are_decisions_allowed, may_decide
 from slowwave.dashboards.app.widgets import command, notice, said
@@ -93,14 +93,14 @@ def _dialog(chosen: DecisionCommand, number: str, asks: str, given: str) -> None
     if st.session_state.get(_OPEN) != number:  # it has landed
         st.rerun()
     if asks:
-        chosen = replace(chosen, options={**chosen.options, asks: _asked(asks, number, given)})
+        chosen = replace(chosen, options={**chosen.options, asks: _draw_question(asks, number, given)})
     if chosen.line:
         st.code(chosen.line, language=None, wrap_lines=True)
     if asks and not chosen.options[asks].strip():
         return
     try:
         with st.spinner("Looking at what it would change"):
-            preview = previewed_decision(chosen)
+            preview = preview_decision(chosen)
     except UserError as error:
         notice("error", terminal_safe(str(error)))
         return
@@ -117,7 +117,7 @@ def _dialog(chosen: DecisionCommand, number: str, asks: str, given: str) -> None
         notice("error", terminal_safe(failed))
 
 
-def _asked(asks: str, number: str, given: str) -> str:
+def _draw_question(asks: str, number: str, given: str) -> str:
     if asks == "content":
         return st.text_area("What it shall say", given, key=f"asked {number}", max_chars=_MOST_CONTENT)
     return st.text_input("The memory that stays", given, key=f"asked {number}", max_chars=_MOST_CHARACTERS)
@@ -127,8 +127,8 @@ def _draw_preview(preview: Preview) -> None:
     """Each field as it is and as it will be."""
     facts = [
         (
-            _shown(f"{memory_id}: {name.replace('_', ' ')}"),
-            f"{_shown(was)} → {_shown(will_be)}" if was else _shown(will_be),
+            _shorten(f"{memory_id}: {name.replace('_', ' ')}"),
+            f"{_shorten(was)} → {_shorten(will_be)}" if was else _shorten(will_be),
         )
         for memory_id, name, was, will_be in preview.changes[:_SHOWN_CHANGES]
     ]
@@ -137,10 +137,10 @@ def _draw_preview(preview: Preview) -> None:
     if len(preview.changes) > _SHOWN_CHANGES:
         said(f"And {len(preview.changes) - _SHOWN_CHANGES:,} more.")
     for note in preview.notes:
-        said(_shown(note))
+        said(_shorten(note))
 
 
-def _shown(text: str) -> str:
+def _shorten(text: str) -> str:
     return shortened(terminal_safe(shortened(text, _SHOWN_CHARACTERS)), _SHOWN_CHARACTERS)
 
 

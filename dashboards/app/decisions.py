@@ -63,7 +63,7 @@ class DecisionCommand:
         if self.verb in _ON_HOLD:  # a project may have the same name
             said.append("--kind=memory")
         waiting = f"--wait={_SECONDS_FOR_ANOTHER_WRITER}"
-        return _printed([self.group, self.verb, *said, *more, waiting, "--", *self.targets], text)
+        return _run_command([self.group, self.verb, *said, *more, waiting, "--", *self.targets], text)
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,11 @@ def decided_since(as_of: datetime) -> dict[str, str]:
     }
 
 
-def previewed_decision(command: DecisionCommand) -> Preview:
+def preview_decision(command: DecisionCommand) -> Preview:
     """What a command would change. Raises UserError where it may not, or another command is writing."""
     if command.group == "forget":
         return _previewed_forgetting(command)
-    told = _read(command.answer("--dry-run", "--format=json"))
+    told = _parse_answer(command.answer("--dry-run", "--format=json"))
     if command.group == "memory":
         changes = [
             (told["memory_id"], name, _text(was), _text(will_be)) for name, (was, will_be) in told["changed"].items()
@@ -108,7 +108,7 @@ def previewed_decision(command: DecisionCommand) -> Preview:
         for name, value in {**change, **dict.fromkeys(change.get("clears") or [])}.items()
         if name not in {"memory_id", "before", "clears"}
     ]
-    return Preview(changes, [*(f"{memory_id} stays as it is" for memory_id in told["kept"]), *_left(told)])
+    return Preview(changes, [*(f"{memory_id} stays as it is" for memory_id in told["kept"]), *_skipped_words(told)])
 
 
 def land_decision(command: DecisionCommand, previewed: Preview, *, by: str, reason: str) -> LandedDecision:
@@ -123,7 +123,7 @@ def land_decision(command: DecisionCommand, previewed: Preview, *, by: str, reas
     if command.verb in _ON_HOLD and says_nothing(reason):
         message = "say why (nothing was changed)"
         raise UserError(message)
-    if previewed_decision(command).changes != previewed.changes:  # notes may hold the time
+    if preview_decision(command).changes != previewed.changes:  # notes may hold the time
         message = "what it would change is something else by now: look at it again (nothing was changed)"
         raise UserError(message)
     who = [f"--by={by}", *([] if says_nothing(reason) else [f"--reason={reason}"])]
@@ -133,14 +133,14 @@ def land_decision(command: DecisionCommand, previewed: Preview, *, by: str, reas
         is_new = command.verb == "restore" or says.endswith("seen from the next nightly on")
         undo = DecisionCommand(*reverse[command.verb], command.targets, command.options) if is_new else None
         return LandedDecision(says, undo)
-    told = _read(command.answer(*who, "--yes", "--format=json"))
+    told = _parse_answer(command.answer(*who, "--yes", "--format=json"))
     if command.group == "memory":
         is_new = told["changed"] and command.verb != "undo"
         says = f"{command.verb} of {told['memory_id']} has landed" if told["changed"] else "it was so already"
         return LandedDecision(says, DecisionCommand("memory", "undo", command.targets) if is_new else None)
     if told["refused"] and not told["decided"]:
-        raise UserError(". ".join(_left(told)))
-    says = ". ".join([f"{_DONE[command.verb]} {number_of(len(told['decided']), 'item')}", *_left(told)])
+        raise UserError(". ".join(_skipped_words(told)))
+    says = ". ".join([f"{_DONE[command.verb]} {number_of(len(told['decided']), 'item')}", *_skipped_words(told)])
     undo = DecisionCommand("review", _REVERSE[command.verb], told["changed"]) if told["changed"] else None
     return LandedDecision(says, undo)
 
@@ -151,9 +151,9 @@ def _previewed_forgetting(command: DecisionCommand) -> Preview:
     says = command.answer("--dry-run", *(["--reason=shown"] if command.verb in _ON_HOLD else [])).strip()
     if command.verb in _ON_HOLD:
         will_be = _ON_HOLD[command.verb]
-        is_changed = "would be" in says
+        is_changed = says.endswith(("would be held", "would be released"))
         return Preview([(memory_id, "on hold", "no" if will_be == "yes" else "yes", will_be)] * is_changed, [says])
-    told = _read(_printed(["memory", "show", "--format=json", "--", memory_id]))
+    told = _parse_answer(_run_command(["memory", "show", "--format=json", "--", memory_id]))
     statuses = [change["changed"]["status"] for change in told["changes"] if "status" in change["changed"]]
     if statuses[0][1] != "archived":
         message = f"{memory_id} is not archived (nothing was changed)"
@@ -166,7 +166,7 @@ def _before(change: Mapping[str, Any], name: str) -> str:
     return _text(change["before"][name]) if change["before"] and name in change["before"] else ""
 
 
-def _left(told: Mapping[str, Any]) -> list[str]:
+def _skipped_words(told: Mapping[str, Any]) -> list[str]:
     """What a command of review left as it was, and why."""
     already = [f"{number_of(told['already'], 'item')} already so"] if told["already"] else []
     return [*already, *(f"{one['item_id']}: {one['reason']}" for one in [*told["skipped"], *told["refused"]])]
@@ -176,7 +176,7 @@ def _text(value: object) -> str:
     return "none" if value in (None, "", []) else cell_text(value)
 
 
-def _read(printed: str) -> dict[str, Any]:
+def _parse_answer(printed: str) -> dict[str, Any]:
     """What a command printed as JSON. Raises UserError where it ended before it had said all."""
     try:
         return json.loads(printed)
@@ -184,7 +184,7 @@ def _read(printed: str) -> dict[str, Any]:
         raise UserError(_CUT_SHORT) from error
 
 
-def _printed(arguments: Sequence[str], text: str = "") -> str:
+def _run_command(arguments: Sequence[str], text: str = "") -> str:
     """What a `slowwave` command prints, given this text; of one that refused only some, all the same."""
     try:
         done = subprocess.run(  # noqa: S603 - no shell: what a person typed is one argument each

@@ -17,7 +17,7 @@ from slowwave.dashboards.app.decisions import (
     Preview,
     decided_since,
     land_decision,
-    previewed_decision,
+    preview_decision,
 )
 from slowwave.dashboards.app.own_page import allow_decisions, are_decisions_allowed, may_decide
 from slowwave.dashboards.app.pages.memory import memory_page
@@ -51,14 +51,14 @@ def home(published, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def landed_by_ada(command: DecisionCommand, reason: str = "agreed"):
-    return land_decision(command, previewed_decision(command), by="ada", reason=reason)
+    return land_decision(command, preview_decision(command), by="ada", reason=reason)
 
 
 def test_a_merge_of_several_items_is_taken_back(home):
     merging, stated = item(home, kind="merge")["item_id"], item(home, text=STATED)["item_id"]
     both = DecisionCommand("review", "merge", (stated, item(home, about="wait")["item_id"]), {"into": "c60"})
     assert both.line.endswith(" --into c60 --yes")
-    (note,) = previewed_decision(both).notes
+    (note,) = preview_decision(both).notes
     assert note.endswith(": another item of this command changes the same memory: run it again")
     before = states(home)
     done = landed_by_ada(DecisionCommand("review", "merge", (merging,)))
@@ -72,9 +72,9 @@ def test_a_merge_of_several_items_is_taken_back(home):
 
 def test_what_changes_no_memory_has_no_undo(home):
     kept = DecisionCommand("review", "promote", (item(home, kind="contradiction")["item_id"],))
-    assert previewed_decision(kept) == Preview([], ["c50 stays as it is", "c60 stays as it is"])
+    assert preview_decision(kept) == Preview([], ["c50 stays as it is", "c60 stays as it is"])
     assert landed_by_ada(kept).undo is None
-    assert previewed_decision(kept) == Preview([], ["1 item already so"])
+    assert preview_decision(kept) == Preview([], ["1 item already so"])
 
 
 def test_a_hold_has_a_name_a_reason_and_a_release(home):
@@ -82,33 +82,33 @@ def test_a_hold_has_a_name_a_reason_and_a_release(home):
     with pytest.raises(UserError, match="say why"):
         landed_by_ada(hold, reason=" ")
     with pytest.raises(UserError, match="say who"):
-        land_decision(hold, previewed_decision(hold), by="\u200b", reason="it is asked about")
+        land_decision(hold, preview_decision(hold), by="\u200b", reason="it is asked about")
     assert landed(home)[0] == 0
-    assert previewed_decision(hold).changes == [("unused", "on hold", "no", "yes")]
+    assert preview_decision(hold).changes == [("unused", "on hold", "no", "yes")]
     done = landed_by_ada(hold)
     with pytest.raises(UserError, match="on hold"):
-        previewed_decision(DecisionCommand("memory", "archive", ("unused",)))
+        preview_decision(DecisionCommand("memory", "archive", ("unused",)))
     release = DecisionCommand("forget", "release", ("unused",))
     assert done.undo == release
-    assert previewed_decision(release).changes == [("unused", "on hold", "yes", "no")]
+    assert preview_decision(release).changes == [("unused", "on hold", "yes", "no")]
     again = landed_by_ada(hold)
     assert "held already" in again.says
     assert again.undo is None, "the hold is another's"
     landed_by_ada(release)
-    assert previewed_decision(DecisionCommand("memory", "archive", ("unused",))).changes
-    assert previewed_decision(release).changes == []
+    assert preview_decision(DecisionCommand("memory", "archive", ("unused",))).changes
+    assert preview_decision(release).changes == []
     assert landed(home)[0] == 2
 
 
 def test_what_forgetting_archived_is_restored_as_it_was(home):
     restore = DecisionCommand("forget", "restore", ("gone",))
     with pytest.raises(UserError, match="never archived by `forget apply`"):
-        previewed_decision(restore)
+        preview_decision(restore)
     plan = published_plan(home.settings)
     with writer_lock(home.settings, "forget apply"):
         apply_plan(start_run(home.settings, "backfill"), plan, plan.rows)
     assert states(home)["gone"]["status"] == "archived"
-    assert previewed_decision(restore).changes == [("gone", "status", "archived", "invalid")]
+    assert preview_decision(restore).changes == [("gone", "status", "archived", "invalid")]
     done = landed_by_ada(restore)
     assert states(home)["gone"]["status"] == "invalid"
     assert done.undo == DecisionCommand("memory", "archive", ("gone",))
@@ -117,7 +117,7 @@ def test_what_forgetting_archived_is_restored_as_it_was(home):
 @pytest.mark.parametrize("memory_id", ["-x", "--yes", "a\x00b", "x" * 200_000])
 def test_an_id_is_never_an_option(home, memory_id):
     with pytest.raises(UserError, match="nothing was changed"):
-        previewed_decision(DecisionCommand("memory", "archive", (memory_id,)))
+        preview_decision(DecisionCommand("memory", "archive", (memory_id,)))
     assert landed(home)[0] == 0
 
 
@@ -129,7 +129,7 @@ def test_an_edit_keeps_its_text_to_the_last_character(home):
 
 def test_what_has_changed_since_it_was_shown_is_not_landed(home):
     edit = DecisionCommand("memory", "edit", ("unused",), {"content": "The cellar has a third door."})
-    shown = previewed_decision(edit)
+    shown = preview_decision(edit)
     home.land(memory("unused", changed_at="2026-06-02T08:00:00Z", content="The cellar has no door."))
     with pytest.raises(UserError, match="something else by now"):
         land_decision(edit, shown, by="ada", reason="")
@@ -138,7 +138,7 @@ def test_what_has_changed_since_it_was_shown_is_not_landed(home):
 
 def test_a_command_that_is_killed_before_it_said_anything_is_no_silence(home, monkeypatch):
     promote = DecisionCommand("review", "promote", (item(home, text=STATED)["item_id"],))
-    preview = previewed_decision(promote)
+    preview = preview_decision(promote)
     for printed in ("", '{"decided": ['):
         script = f"import os, sys; sys.stdout.write({printed!r}); sys.stdout.flush(); os.kill(os.getpid(), 9)"
         real = decisions.subprocess.run
@@ -156,7 +156,7 @@ def test_a_command_that_is_killed_before_it_said_anything_is_no_silence(home, mo
 
 def test_another_writer_is_named_and_nothing_lands(home):
     command = DecisionCommand("review", "reject", (item(home, kind="unused")["item_id"],))
-    shown = previewed_decision(command)
+    shown = preview_decision(command)
     with writer_lock(home.settings, "nightly"), pytest.raises(UserError) as refused:
         land_decision(command, shown, by="ada", reason="")
     assert str(refused.value).startswith("`slowwave nightly` (process ")
