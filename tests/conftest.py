@@ -34,8 +34,34 @@ _ROOM = 4 * 2**30
 if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
-# They come late by name and take long: the process that had them would end long after the other.
-_LONG = frozenset({"test_compiled.py", "test_used_compiled.py"})
+# The files that take longest, the longest first. All of a file runs in one process, so that what its tests share is
+# made once; where a long one came last, the other processes would wait for it.
+LONG = (
+    # slow ones, which continuous integration runs
+    "test_nightly_faults.py",
+    "test_orchestrate.py",
+    "test_ray_cluster.py",
+    "test_workers.py",
+    "test_documentation.py",
+    "test_replay_exactness.py",
+    "test_real_logs.py",
+    "test_later_releases.py",
+    "test_contributing.py",
+    "test_landing_faults.py",
+    "test_decisions.py",
+    "test_pages.py",
+    "test_random_machine.py",
+    "test_state_machine.py",
+    "test_erase_faults.py",
+    "test_postgres.py",
+    "test_two_writers.py",
+    "test_run_commands.py",
+    "test_sample_story.py",
+    # those of `make test` that come late by name
+    "test_compiled.py",
+    "test_used_compiled.py",
+)
+_RANK = {name: rank for rank, name in enumerate(LONG)}
 
 
 # Of the cases of a slow test, where they are drawn: continuous integration has less than an hour.
@@ -43,11 +69,11 @@ _SHARE = 0.25
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the longest files of the last folder before all others, and leave out cases that are not drawn."""
+    """Put the longest files before all others, and leave out cases that are not drawn."""
     if IS_DRAWN:
         items[:], left_out = drawn(items, _SHARE)
         config.hook.pytest_deselected(items=left_out)
-    items.sort(key=lambda item: item.path.name not in _LONG)
+    items.sort(key=lambda item: _RANK.get(item.path.name, len(LONG)))
 
 
 @pytest.hookimpl(wrapper=True)
