@@ -123,8 +123,8 @@ def test_a_version_that_only_has_another_name_changes_nothing(home: SmallHome) -
     [
         ("eligible/1", "eligible/2", {"memory_health", "memory_days", "memory_eligibility"}),
         ("heuristic/1", "heuristic/2", {"heuristics", "forecast_fits"}),
-        ("heuristic/2", "heuristic/3", set()),
-        ("used/1", "used/2", set()),
+        pytest.param("heuristic/2", "heuristic/3", set(), marks=pytest.mark.thorough),
+        pytest.param("used/1", "used/2", set(), marks=pytest.mark.thorough),
         pytest.param("verdict/1", "verdict/3", {"memory_health"}, marks=pytest.mark.thorough),
         pytest.param("strength/1", "strength/2", {"memory_health", "strength_fits"}, marks=pytest.mark.thorough),
     ],
