@@ -16,10 +16,11 @@ from pathlib import Path
 import pytest
 
 from slowwave.data.sample import sample_files
+from slowwave.flows.kernel.times import parse_as_of
 from tests.laws.home import Home
 
 pytestmark = pytest.mark.slow
-AS_OF = "2026-03-06"
+AS_OF = "2026-03-04"
 _STORE_BYTES = 80 * 2**20
 # Ends the first server that the head starts for somebody who connects, as one ends now and then on a busy machine.
 _FIRST_SERVER_ENDS = """
@@ -66,18 +67,16 @@ def _ray_head(folder: Path) -> Iterator[str]:
 
 def test_a_cluster_that_runs_already_builds_the_same(tmp_path: Path) -> None:
     homes = {name: Home(tmp_path / name) for name in ("here", "there")}
-    for file in sample_files(days=4, interactions_per_day=30):
+    for file in sample_files(days=2, interactions_per_day=20):
         for home in homes.values():
             home.drop(file.name, file.content)
+    homes["here"].nightly(parse_as_of(AS_OF))
     command = [str(Path(sys.executable).with_name("slowwave")), "nightly", "--as-of", AS_OF]
     with _ray_head(tmp_path) as address:
-        said = {}
-        for name, more in (("here", []), ("there", ["--engine", "ray", "--address", address])):
-            env = {**os.environ, "SLOWWAVE_HOME": str(homes[name].folder)}
-            ended = subprocess.run([*command, *more], capture_output=True, text=True, env=env, check=False)
-            assert ended.returncode == 0, ended.stderr
-            said[name] = ended.stdout + ended.stderr
+        env = {**os.environ, "SLOWWAVE_HOME": str(homes["there"].folder)}
+        more = ["--engine", "ray", "--address", address]
+        ended = subprocess.run([*command, *more], capture_output=True, text=True, env=env, check=False)
+        assert ended.returncode == 0, ended.stderr
     assert (tmp_path / "server_ended").exists()
-    assert "by workers of ray" in said["there"]
-    assert "by workers of" not in said["here"]
+    assert "by workers of ray" in ended.stdout + ended.stderr
     assert homes["there"].hashes() == homes["here"].hashes()
