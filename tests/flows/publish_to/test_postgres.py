@@ -15,6 +15,7 @@ import duckdb
 import pytest
 from postgres_server import Server
 from small_home import SmallHome, memory
+from thorough import examples
 
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.publish_to.postgres import publish_to_postgres
@@ -23,7 +24,7 @@ from slowwave.transforms.core.schema import columns
 from slowwave.transforms.graph import SERVING
 
 pytestmark = pytest.mark.slow
-PUBLISHES = 50
+PUBLISHES = examples(8, 50)
 READERS = 4
 _BOTH = """
 SELECT DISTINCT run_id FROM {schema}.memory_health
