@@ -58,11 +58,6 @@ def subject(driver: Driver, step: str) -> Subject:
     return Subject(driver, step, template, points(traced), before, finished["before"], finished["after"])
 
 
-def sample(found: Sequence[Point], count: int, shift: int) -> list[Point]:
-    """`count` of the points, evenly spread; another `shift` chooses others."""
-    return [found[(3 * i + shift) * len(found) // (3 * count)] for i in range(count)]
-
-
 def spread(found: Sequence[Point], fault: Fault) -> list[Point]:
     """The points to try a fault at; what the disk says takes turns: each is refused by one error or the other.
 
