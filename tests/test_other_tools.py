@@ -12,17 +12,13 @@ from typing import Any
 
 import duckdb
 import pytest
-from postgres_server import PASSWORD, WITHOUT, binaries, postgres_server
 from small_home import SmallHome, interaction, memory
 
 from slowwave.flows.cli import main as cli
-from slowwave.flows.publish_to.postgres import publish_to_postgres
-from slowwave.flows.publish_to.target import Postgres, target
 
 ROOT = Path(__file__).parents[1]
 SECTION = (ROOT / "dashboards" / "README.md").read_text().split("\n## For other tools\n")[1]
 PYTHON = re.findall(r"```py\n(.*?)```", SECTION, flags=re.DOTALL)
-QUERIES = [sql for block in re.findall(r"```sql\n(.*?)```", SECTION, flags=re.DOTALL) for sql in block.splitlines()]
 DUCKDB = [line for line in SECTION.splitlines() if line.startswith("duckdb ")]
 
 
@@ -68,33 +64,6 @@ def test_the_python_examples_run() -> None:
     names, shown = _ran(of_a_notebook)
     names["published"].close()
     assert "need_30d" in shown.columns
-
-
-@pytest.mark.parametrize("sql", QUERIES)
-@pytest.mark.usefixtures("there")
-def test_the_queries_for_other_tools_run_on_the_published_file(sql: str) -> None:
-    with duckdb.connect("data/serving/current.duckdb", read_only=True) as connection:
-        assert connection.sql(sql).fetchall()
-
-
-@pytest.mark.slow
-def test_they_answer_the_same_in_postgres(folder: Path) -> None:
-    if binaries() is None:
-        pytest.skip(WITHOUT)
-    current = (folder / "data" / "serving" / "current.duckdb").resolve()
-    with postgres_server() as server, pytest.MonkeyPatch.context() as patched:
-        patched.setenv("SLOWWAVE_PUBLISH_PASSWORD", PASSWORD)
-        to = target(server.url, "panels")
-        assert isinstance(to, Postgres)
-        publish_to_postgres(current, to, lambda _said: None)
-        with (
-            duckdb.connect(current, read_only=True) as own,
-            server.connect(options="-csearch_path=panels") as connection,
-            connection.cursor() as cursor,
-        ):
-            for sql in QUERIES:
-                cursor.execute(sql)
-                assert cursor.fetchall() == own.sql(sql).fetchall()
 
 
 @pytest.mark.parametrize("line", DUCKDB)
