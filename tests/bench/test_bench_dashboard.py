@@ -64,7 +64,7 @@ COPY = """
 CREATE TEMP TABLE few_{table} AS FROM {table};
 DELETE FROM {table};
 INSERT INTO {table}
-SELECT few_{table}.* REPLACE (memory_id || '-' || n AS memory_id)
+SELECT few_{table}.* {computed} REPLACE (memory_id || '-' || n AS memory_id)
 FROM few_{table}, range({copies}) AS copies (n)
 ORDER BY {key};
 """
@@ -92,11 +92,11 @@ def enlarge(serving: Path) -> None:
         connection.execute("SET preserve_insertion_order = true")
         for statement in connection.extract_statements(ENLARGE):
             connection.execute(statement, {"memories": MEMORIES} if "memories" in statement.named_parameters else None)
-        for table, copies, key in (
-            ("memory_health_history", COPIED_HISTORY, "memory_id, day"),
-            ("memory_references", COPIED_REFERENCES, "memory_id, interaction_id"),
+        for table, copies, key, computed in (
+            ("memory_health_history", COPIED_HISTORY, "memory_id, day", "EXCLUDE (verdict)"),  # DuckDB computes it
+            ("memory_references", COPIED_REFERENCES, "memory_id, interaction_id", ""),
         ):
-            connection.execute(COPY.format(table=table, copies=copies, key=key))
+            connection.execute(COPY.format(table=table, copies=copies, key=key, computed=computed))
 
 
 def script(page, published):
