@@ -61,6 +61,11 @@ class Answers:
         # a recipe's own order is kept by the LIMIT around it
         return self._asked(f"SELECT * FROM ({self._recipes[name].sql}) LIMIT {first:d}", name, params)  # noqa: S608 - a recipe
 
+    def chosen_rows(self, name: str, first: int, condition: str, order: str, **params: str) -> pl.DataFrame:
+        """Return the first rows of an answer that fit a condition, in another order; both are SQL of its columns."""
+        sql = self._recipes[name].sql
+        return self._asked(f"SELECT * FROM ({sql}) WHERE {condition} ORDER BY {order} LIMIT {first:d}", name, params)  # noqa: S608 - a recipe
+
     def count(self, name: str, **params: str) -> int:
         """How many rows an answer has."""
         return self._asked(f"SELECT count(*) AS rows FROM ({self._recipes[name].sql})", name, params).item()  # noqa: S608 - a recipe

@@ -203,13 +203,18 @@ def _lacking(rows: pl.DataFrame, shown: _Part) -> str:
 
 def _helpful(asked: _Asked) -> list[Named]:
     """The memories whose effect is told from chance, the largest first."""
-    rows = asked.answers.rows("helping_and_hurting_memories", int(ALL), **asked.shown.scope.of_project)
-    clear = rows.filter(
-        ((pl.col("lift_low") > 0) | (pl.col("lift_high") < 0)) & pl.col("lift_basis").is_in(CAUSAL_BASES)
-    ).sort(pl.col("lift").abs(), descending=True, maintain_order=True)
+    # what holds is asked of DuckDB: a project may have hundreds of thousands of other memories
+    bases = ", ".join(f"'{basis}'" for basis in CAUSAL_BASES)
+    clear = asked.answers.chosen_rows(
+        "helping_and_hurting_memories",
+        _NAMES,
+        f"(lift_low > 0 OR lift_high < 0) AND lift_basis IN ({bases})",
+        "abs(lift) DESC, is_harmful DESC NULLS LAST, lift, memory_id",
+        **asked.shown.scope.of_project,
+    )
     return [
         _memory(row, f"{'helps' if row['lift'] > 0 else 'harms'} {signed_points(row['lift'])}")
-        for row in clear.head(_NAMES).iter_rows(named=True)
+        for row in clear.iter_rows(named=True)
     ]
 
 
