@@ -30,7 +30,7 @@ unexport PYTHONHOME
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: setup setup-dev demo test test-all mutants lint format bench bench-smallest bench-full pictures lock clean help
+.PHONY: setup setup-dev demo test test-all mutants lint format declared bench bench-smallest bench-full pictures lock clean help
 
 setup: $(STAMPS)/runtime ## Set up: a virtual environment in .venv with the locked packages (the default; a minute or two, once)
 	@echo "Ready: $(BIN)/slowwave --help names the commands, make demo shows them at work"
@@ -60,6 +60,9 @@ lint: $(STAMPS)/dev ## Check format, style and types
 format: $(STAMPS)/dev ## Format, and repair what can be repaired
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
+
+declared: $(STAMPS)/dev ## Write anew what commands know of columns without loading the declarations
+	@$(BIN)/python tests/support/declared_columns.py
 
 bench: $(STAMPS)/dev ## Measure a whole night against its limit, record and peers (minutes); ARGS=--record records it
 	@$(BIN)/python tests/support/night/night_bench.py $(ARGS)

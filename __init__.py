@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
+from slowwave.flows.kernel.columns.declared import LISTS
 from slowwave.flows.land.writer import Writer, WriterStats, default_writer, flush
 
 __version__ = "0.1.0"
@@ -27,8 +28,6 @@ __all__ = [
 
 Time = datetime | date | str | float
 """A time as landing takes it; a datetime without a zone is UTC, a number is seconds (from 10¹¹ on: ms) since 1970."""
-
-_LIST_FIELDS = ("memories_used", "memories_offered", "memories_cited", "chunks_used", "source_ids")
 
 
 def record_interaction(
@@ -168,7 +167,7 @@ def record_memory(
 def _send(fields: dict[str, Any], event_time: str) -> None:
     """Record the arguments of a `record_…` call as a row of the default writer."""
     row = {**fields.pop("extra"), **fields}
-    for name in _LIST_FIELDS:
+    for name in LISTS:
         value = row.get(name)
         if isinstance(value, str):
             row[name] = [value]

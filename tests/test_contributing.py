@@ -9,16 +9,43 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from later_release import command, later_release, night
+from later_release import command, declare_anew, later_release, night, run_release
 from released_homes import last_as_of, released_home
 from small_home import SmallHome
 
 pytestmark = pytest.mark.slow  # nights in processes of their own
 
 PAGE = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
-MOST_FILES = {"column": 5, "table": 4, "method": 3, "param": 3, "landed field": 5, "importer": 2}
+MOST_FILES = {
+    "column": 5,
+    "table": 4,
+    "method": 3,
+    "param": 3,
+    "landed field": 4,
+    "field of a memory": 5,
+    "importer": 2,
+}
 # What this release builds of the home whatever is changed: its log has fields that no release before looked at.
 OF_THIS_RELEASE = "what its answers cite was not counted"
+
+# The facts that the dashboard's page of a memory shows.
+PAGE_OF_A_MEMORY = """
+import json, re, sys
+from streamlit.testing.v1 import AppTest
+
+PAGE = '''
+from slowwave.dashboards.app.pages.memory import memory_page
+from slowwave.dashboards.cookbook.published import Published
+from slowwave.flows.kernel.settings import settings_from_environment
+memory_page(Published(settings_from_environment().current.resolve(strict=True)))
+'''
+app = AppTest.from_string(PAGE, default_timeout=600)
+app.query_params["memory_id"] = sys.argv[1]
+app.run()
+assert not app.exception, app.exception
+html = "".join(element.proto.body for element in app.get("html"))
+print(json.dumps(dict(re.findall(r"<dt>(.*?)</dt>\\s*<dd><bdi>(.*?)</bdi>", html))))
+"""
 
 FIELDS = enumerate(({"channel": "chat"}, {"channel": ["no", "text"]}, {}))
 
@@ -135,6 +162,32 @@ def test_a_landed_field(home: SmallHome, tmp_path: Path) -> None:
     assert {row["interaction_id"]: row["channel"] for row in shown if row["channel"]} == {"asked-0": "chat"}
     (kept,) = answers(release, home, "SELECT extra FROM interactions WHERE interaction_id = 'asked-1'")
     assert json.loads(kept["extra"]) == {"channel": ["no", "text"]}
+
+
+def test_a_field_of_a_memory(home: SmallHome, tmp_path: Path) -> None:
+    release = changed("field of a memory", tmp_path)
+    declare_anew(release)
+    log = tmp_path / "log.jsonl"
+    stated = [{"content": "Deploys run from main.", "status": "active", "language": "de"}, {"importance": 0.5}]
+    days = [f"2026-03-0{day}T00:00:00Z" for day in (2, 3)]
+    rows = [{"memory_id": "m-new", "changed_at": day, **of} for day, of in zip(days, stated, strict=True)]
+    log.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    for arguments in (["land", str(log)], ["memory", "edit", "m-new", "--language", "fr", "--yes"], ["nightly"]):
+        done = command(release, home.folder, *arguments)
+        assert done.returncode == 0, done.stderr
+    (shown,) = answers(release, home, "memory", "--param", "memory_id=m-new")
+    assert (shown["language"], shown["importance"]) == ("fr", 0.5)
+    for arguments in (["why", "m-new", "--format", "json"], ["memory", "show", "m-new", "--format", "json"]):
+        told = json.loads(command(release, home.folder, *arguments).stdout)
+        assert (told.get("memory") or told["state"])["language"] == "fr"
+        assert [change["changed"].get("language") for change in told["changes"]] == [["de", "fr"], None, [None, "de"]]
+    page = run_release(release, home.folder, ["-c", PAGE_OF_A_MEMORY, "m-new"])
+    assert json.loads(page.stdout)["Language"] == "fr", page.stderr
+    done = command(release, home.folder, "memory", "edit", "m-new", "--clear", "language", "--yes")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(command(release, home.folder, "memory", "show", "m-new", "--format", "json").stdout)
+    assert told["state"]["language"] is None
+    assert "language" in command(release, home.folder, "schema", "--views").stdout
 
 
 def test_an_importer(home: SmallHome, tmp_path: Path) -> None:

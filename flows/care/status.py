@@ -35,6 +35,7 @@ from slowwave.flows.lake.published import current_run, report_file
 from slowwave.flows.land.demo_home import sample_end
 from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.nightly.nights import ledger, running, stopped_night, stopped_others
+from slowwave.transforms.core.columns import ROW_FATES
 from slowwave.transforms.landing.landed_times import EVENT_TIME
 
 # More than one refused row in twenty is worth a look (as in the audit refused_rows); one in two is a broken producer.
@@ -241,7 +242,7 @@ def _landings(lake: Path, clock: Clock) -> CheckLine:
     if not lately["files"]:
         return CheckLine("landings", "error", "no file has been landed yet", _START)
     landed_at: datetime = lately["landed_at"]
-    counts = {name: lately[name] for name in ("delivered", "accepted", "duplicate", "quarantined")}
+    counts = {name: lately[name] for name in ROW_FATES}
     share = counts["quarantined"] / counts["delivered"] if counts["delivered"] else 0.0
     refused: State = "error" if share > _ERROR_REFUSED else "warn" if share > _WARN_REFUSED else "ok"
     says = (

@@ -24,7 +24,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 }
 _SHOWN = 10
 _SEEN = ("seen", "from the next nightly on")
-_COLUMNS = ("memory_id", "project", "agent", "rule", "reason", "need_30d", "strength", "is_shadow")
 
 forget = typer.Typer(
     no_args_is_help=True,
@@ -53,10 +52,13 @@ def plan(
     from slowwave.flows.ask.output import write_rows
     from slowwave.flows.decide.forget import published_plan
     from slowwave.flows.kernel.progress import Screen
+    from slowwave.transforms.core.schema import computed_schema
+    from slowwave.transforms.decisions.forgetting.tables import ForgettingPlan
 
     published = published_plan(settings_from_environment())
     rows = published.chosen(project, rule)
-    write_rows(_COLUMNS, [rows.select(_COLUMNS).rows()], output)
+    names = computed_schema(ForgettingPlan).names()
+    write_rows(names, [rows.select(names).rows()], output)
     screen = Screen()
     for quota in published.quotas.filter(~published.quotas["is_met"]).iter_rows(named=True):
         whose = f"project {quota['project']!r}" + (f", agent {quota['agent']!r}" if quota["agent"] else "")

@@ -55,6 +55,7 @@ from slowwave.flows.nightly.screen import (
 from slowwave.flows.publish.run import start_run
 from slowwave.flows.publish_to.run import published_after_night
 from slowwave.flows.schedule.server import prefect_api
+from slowwave.transforms.core.columns import ROW_FATES
 from slowwave.transforms.core.vocabularies import LandedTable, RunKind
 from slowwave.transforms.landing.mapping.rules import FieldMapping
 
@@ -178,10 +179,9 @@ def _rehearsal(settings: Settings, kind: LandedTable | None, readings: Readings,
 
 def landing_json(report: LandingReport, mapping: FieldMapping | None = None) -> dict[str, Any]:
     """A landing as one object: files, totals, reasons, what a mapping did, unknown fields, and what was not read."""
-    names = ("delivered", "accepted", "duplicate", "quarantined")
     return {
         "files": [asdict(file) for file in report.files],
-        "totals": {"files": len(report.files), **{name: report.total(name) for name in names}},
+        "totals": {"files": len(report.files), **{name: report.total(name) for name in ROW_FATES}},
         "reasons": dict(report.reasons.most_common()),
         "mapping": [asdict(use) for use in mapping_uses(report, mapping)],
         "readings": [{"unit": u, "reading": text, "count": n} for (u, text), n in sorted(report.readings.items())],

@@ -22,6 +22,7 @@ from slowwave.flows.kernel.terminal import quoted
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.run import Run
+from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.decisions.review.changes import (
     CannotDecideError,
     Change,
@@ -37,13 +38,15 @@ from slowwave.transforms.decisions.review.changes import (
 )
 from slowwave.transforms.decisions.review.decisions import MERGE, REVIEWS
 from slowwave.transforms.decisions.review.items import statement_ids
+from slowwave.transforms.decisions.review.tables import ReviewDecisions
 from slowwave.transforms.evidence.states import current_memories
+from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.landing.stated_changes import changes_of
 
-_ITEM = ("kind", "project", "memory_type", "text", "memory_ids", "basis")
+_ITEM = (*choose_columns(ReviewDecisions, "kind", "project", "memory_type", "text", "memory_ids"), "basis")
 # kept with a decision for people, and for the next decision on an item that is no longer in the queue
 _BESIDE = ("target_memory_id", "queue_reason", "user_id")
-_COMPARED = ("status", "content", "project", "memory_type")
+_COMPARED = choose_columns(MemoryHealth, "status", "content", "project", "memory_type")
 
 
 class WrongUseError(UserError):

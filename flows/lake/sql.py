@@ -2,93 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
+from slowwave.flows.kernel.columns.declared import READ
 from slowwave.flows.kernel.storage.storage import on_disk
 from slowwave.transforms.core.columns import TEXT_LET_GO
-
-# What is read so, with its declared type.
-READ: Mapping[str, Mapping[str, str]] = {
-    "day_inputs": {
-        "run_id": "VARCHAR",
-        "landed_table": "VARCHAR",
-        "day": "DATE",
-        "fingerprint": "VARCHAR",
-        "partitions": "VARCHAR[]",
-    },
-    "replayed_interactions": {
-        "interaction_id": "VARCHAR",
-        "occurred_at": "TIMESTAMP",
-        "project": "VARCHAR",
-        "agent": "VARCHAR",
-        "session_id": "VARCHAR",
-        "user_id": "VARCHAR",
-    },
-    "memory_eligibility": {
-        "memory_id": "VARCHAR",
-        "is_global": "BOOLEAN",
-        "project": "VARCHAR",
-        "first_at": "TIMESTAMP",
-        "last_at": "TIMESTAMP",
-        "only_agent": "VARCHAR",
-        "only_user": "VARCHAR",
-    },
-    "memories": {
-        "memory_id": "VARCHAR",
-        "changed_at": "TIMESTAMP",
-        "recorded_at": "TIMESTAMP",
-        "memory_type": "VARCHAR",
-        "project": "VARCHAR",
-        "agent": "VARCHAR",
-        "content": "VARCHAR",
-        "status": "VARCHAR",
-        "confidence": "DOUBLE",
-        "importance": "DOUBLE",
-        "pinned": "BOOLEAN",
-        "source_ids": "VARCHAR[]",
-        "superseded_by": "VARCHAR",
-        "reason": "VARCHAR",
-        "changed_by": "VARCHAR",
-        "scope": "VARCHAR",
-        "user_id": "VARCHAR",
-        "category": "VARCHAR",
-        "domain": "VARCHAR",
-        "source": "VARCHAR",
-        "tags": "VARCHAR[]",
-        "extra": "VARCHAR",
-        "clears": "VARCHAR[]",
-        "row_hash": "VARCHAR",
-    },
-    "interactions": {
-        "interaction_id": "VARCHAR",
-        "agent": "VARCHAR",
-        "user_id": "VARCHAR",
-        "prompt": "VARCHAR",
-        "response": "VARCHAR",
-        "created_at": "TIMESTAMP",
-        "recorded_at": "TIMESTAMP",
-        "row_hash": "VARCHAR",
-    },
-    "decisions": {
-        "decision_id": "VARCHAR",
-        "command": "VARCHAR",
-        "target": "VARCHAR",
-        "values": "VARCHAR",
-        "decided_at": "TIMESTAMP",
-    },
-}
 
 
 def with_lake_rows(sql: str) -> str:
     """`sql` where `{table}` stands for the rows of that table's files, which are listed in the param of its name.
 
-    They have the columns in `READ`. One that a file lacks is NULL, a narrower number is widened, whichever release
-    wrote the file.
+    They have the declared columns that `sql` names; all of them, where it says `*`. One that a file lacks is NULL, a
+    narrower number is widened, whichever release wrote the file.
     """
+    named = set(re.findall(r"\w+", sql))
     for table, columns in READ.items():
-        read = ", ".join(f'CAST({shown(table, name)} AS {dtype}) AS "{name}"' for name, dtype in columns.items())
-        declared = ", ".join(f'CAST(NULL AS {dtype}) AS "{name}"' for name, dtype in columns.items())
+        wanted = {name: dtype for name, dtype in columns.items() if name in named or "*" in sql}
+        read = ", ".join(f'CAST({shown(table, name)} AS {dtype}) AS "{name}"' for name, dtype in wanted.items())
+        declared = ", ".join(f'CAST(NULL AS {dtype}) AS "{name}"' for name, dtype in wanted.items())
         # hive_partitioning: else the folder day=… of a file would stand for a column `day` in it
         files = f"FROM read_parquet(${table}, hive_partitioning = false, union_by_name = true)"
         rows = f"(SELECT {read} FROM ({files} UNION ALL BY NAME SELECT {declared} WHERE false))"  # noqa: S608 - our own

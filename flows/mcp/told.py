@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from slowwave.flows.kernel.columns.declared import IDS
 from slowwave.flows.lake.erased.hashes import erased_keys
 from slowwave.flows.mcp.published import Asked
 
 ERASED = "(erased)"
 ANOTHERS = "(another user's)"
-# Of each field that holds ids the landed table that they are of.
-_TABLES = {
-    "memory_id": "memories",
-    "memory_ids": "memories",
-    "superseded_by": "memories",
-    "interaction_id": "interactions",
-    "outcome_id": "outcomes",
-}
 _INTERACTION = "interactions"
 Id = tuple[str, str]
 """A landed table, and an id of it."""
@@ -73,7 +66,7 @@ def _ids(value: Any) -> Iterator[Id]:  # noqa: ANN401 - as above
 def _table(row: Mapping[str, Any], name: str) -> str | None:
     if name == "example_id":  # of what_changed
         return _INTERACTION if row.get("topic") == "use" else "memories"
-    return _TABLES.get(name)
+    return IDS.get(name)
 
 
 def _without(value: Any, hidden: Mapping[Id, str]) -> Any:  # noqa: ANN401 - as above

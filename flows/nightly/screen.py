@@ -28,6 +28,7 @@ from slowwave.flows.nightly.memory_lines import memory_lines, waits_for_review
 from slowwave.flows.nightly.nightly import NightlyResult
 from slowwave.flows.nightly.set_aside_lines import set_aside_lines
 from slowwave.flows.publish.plan import DayPlan
+from slowwave.transforms.core.columns import ROW_FATES
 from slowwave.transforms.landing.ledger_tables import Runs
 from slowwave.transforms.landing.mapping.rules import FieldMapping
 
@@ -84,20 +85,19 @@ def print_landing(report: LandingReport, mapping: FieldMapping | None, *, dry_ru
     if len(files) > _SHOWN_FILES:
         refused = sorted((file for file in files if file.quarantined), key=lambda file: -file.quarantined)
         files = refused[:_SHOWN_FILES]
-    names = ("delivered", "accepted", "duplicate", "quarantined")
     if report.files:
         grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
         grid.add_column("file", overflow="fold")
-        for name in names:
+        for name in ROW_FATES:
             grid.add_column(name, justify="right", no_wrap=True)
         for file in files:
-            grid.add_row(Text(terminal_safe(file.source)), *(f"{getattr(file, name):,}" for name in names))
+            grid.add_row(Text(terminal_safe(file.source)), *(f"{getattr(file, name):,}" for name in ROW_FATES))
         hidden = len(report.files) - len(files)
         if hidden:
-            others = [f"{report.total(name) - sum(getattr(file, name) for file in files):,}" for name in names]
+            others = [f"{report.total(name) - sum(getattr(file, name) for file in files):,}" for name in ROW_FATES]
             grid.add_row(Text(counted(hidden, "file") if not files else f"{hidden:,} more"), *others)
         if len(report.files) > 1:
-            grid.add_row("total", *(f"{report.total(name):,}" for name in names), style="bold")
+            grid.add_row("total", *(f"{report.total(name):,}" for name in ROW_FATES), style="bold")
         check_lines.screen().print(grid)
     print_lines("", span_lines(report))
     lines = [line for line in landed_lines(report)[1:] if line[0] == ""]

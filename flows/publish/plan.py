@@ -21,7 +21,7 @@ from slowwave.flows.lake.partitions import name_of, unlike
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.replay_inputs import ReplayInputs
 from slowwave.transforms.core.hashing import digest, rows_digest
-from slowwave.transforms.core.schema import Landed, Table, polars_schema
+from slowwave.transforms.core.schema import Landed, Table, choose_columns, polars_schema
 from slowwave.transforms.evidence.tables import DayInputs, MemoryEligibility, MemoryReferences, ReplayedInteractions
 from slowwave.transforms.graph import EVIDENCE
 from slowwave.transforms.landing.decisions_table import Decisions
@@ -231,5 +231,8 @@ def together(
         yield group
 
 
+_CACHE_KEY = choose_columns(DayInputs, "landed_table", "day", "rows_signature", "memories_signature", "evidence_hash")
+
+
 def _cache_key(row: _Row) -> _Key:
-    return tuple(row[name] for name in ("landed_table", "day", "rows_signature", "memories_signature", "evidence_hash"))
+    return tuple(row[name] for name in _CACHE_KEY)

@@ -28,6 +28,7 @@ from slowwave.flows.lake.lake import Lake, make_lake
 from slowwave.flows.lake.let_go.horizons import horizon
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.land import LandingReport
+from slowwave.transforms.core.columns import ROW_FATES
 from slowwave.transforms.core.schema import Table, polars_schema
 from slowwave.transforms.core.vocabularies import RunKind
 from slowwave.transforms.landing.ledger_tables import Runs
@@ -70,7 +71,7 @@ class Run:
 
     def ledger_row(self, status: str, **known: Any) -> dict[str, Any]:  # noqa: ANN401 - columns of runs
         """The run as a row of `runs`."""
-        counts = {name: self.landed.total(name) for name in ("delivered", "accepted", "duplicate", "quarantined")}
+        counts = {name: self.landed.total(name) for name in ROW_FATES}
         return {
             "run_id": self.run_id,
             "kind": self.kind,

@@ -19,6 +19,7 @@ from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.push.door import Door
 from slowwave.flows.push.places import Place
 from slowwave.flows.push.seen import seen_store
+from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.decisions.effects import held
 from slowwave.transforms.decisions.push.wanted import (
     Altered,
@@ -198,6 +199,9 @@ def _plan_undo(plan: Plan, one: PushDecision, state: State | None, asked: Wanted
         plan.changes.append(change)
 
 
+_READ = choose_columns(Memories, "status", "content", "expires_at", "clears", "extra")
+
+
 def _wanted(settings: Settings, lake: Lake, ids: Sequence[str], users: Sequence[str]) -> tuple[str, dict[str, Wanted]]:
     """The publish, and what it and the decisions say; whose a memory is, pins and holds as the log says now."""
     run_id, _, frames = published_frames(settings, "published no verdicts", health="FROM memory_health")
@@ -207,7 +211,7 @@ def _wanted(settings: Settings, lake: Lake, ids: Sequence[str], users: Sequence[
     chosen = pl.DataFrame({"memory_id": ids}, schema={"memory_id": pl.String})
     decisions = landed_decisions(lake).collect()
     changes = (
-        log.winners(Memories, log.files(Memories), ("status", "content", "expires_at", "clears", "extra"))
+        log.winners(Memories, log.files(Memories), _READ)
         .join(chosen.lazy(), on="memory_id", how="semi")
         .with_columns(pl.col("extra").str.json_path_match("$.decision_id").alias("decision_id"))
         .collect()

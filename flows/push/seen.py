@@ -8,6 +8,7 @@ from slowwave.flows.imports.importer import found_by, project_map, source_settin
 from slowwave.flows.imports.importing import ImportOptions
 from slowwave.flows.imports.stores.seen_file import SeenFile
 from slowwave.flows.imports.units import Unit, UnreadableUnitError
+from slowwave.flows.kernel.columns.declared import OF_CHANGE
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import terminal_safe
@@ -18,7 +19,7 @@ from slowwave.transforms.imports.projects import projects_by
 from slowwave.transforms.imports.stores.store import Store
 
 # What a row says of itself; and the project, which is not the store's word but that of a map that may be another now.
-_BESIDE = frozenset({"memory_id", "changed_at", "recorded_at", "project", "reason", "changed_by"})
+_BESIDE = frozenset({"memory_id", "project", *OF_CHANGE})
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from functools import reduce
 from types import SimpleNamespace
 from typing import Any, Literal
 
-from slowwave.transforms.core.schema import Landed, State, Table
+from slowwave.transforms.core.schema import Landed, State, Table, choose_columns
 from slowwave.transforms.core.vocabularies import Stage
 
 Grain = Literal["day", "whole"]
@@ -32,6 +32,10 @@ class Rows:
     of: type[Landed]
     columns: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        """Refuse a name that is not declared."""
+        choose_columns(self.of, *self.columns)
+
 
 @dataclass(frozen=True)
 class Part:
@@ -39,6 +43,10 @@ class Part:
 
     of: type[Table]
     columns: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse a name that is not declared."""
+        choose_columns(self.of, *self.columns)
 
 
 Given = type[Table] | Handed

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field
 
 from slowwave.transforms.core.blank import NOT_BLANK_JSON
+from slowwave.transforms.core.vocabularies import LandedTable
 
 if TYPE_CHECKING:  # Polars is slow to load, and who only asks what is declared needs none
     import polars as pl
@@ -38,10 +39,23 @@ class Table(BaseModel):
 
 
 class Landed(Table):
-    """Base of a landed table: `event_time` names the column whose UTC day is the partition."""
+    """Base of a landed table: `event_time` names the column whose UTC day is the partition.
+
+    By the declarations of its columns `state` are those that are carried from one version to the next, `of_change`
+    those that belong to one version alone, without its key and `extra`: none, where none is carried.
+    """
 
     event_time: ClassVar[str]
     state: ClassVar[tuple[str, ...]] = ()
+    of_change: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: object) -> None:
+        """Work out `state` and `of_change`."""
+        super().__pydantic_init_subclass__(**options)
+        cls.state = tuple(c.name for c in columns(cls) if c.carried)
+        alone = (c.name for c in producer_columns(cls) if not c.carried and c.name not in (cls.key[0], "extra"))
+        cls.of_change = tuple(alone) if cls.state else ()
 
 
 class State(Table):
@@ -54,6 +68,38 @@ class State(Table):
 
 class Json:
     """Marks a text column that holds one JSON value."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """How a person gives a column another value: an option of a command.
+
+    `help`: what the option is for. `option`: its name, where that is not the column's. `metavar`: what stands for the
+    value. `choices`: the values it takes, where these are not all that the column has.
+    """
+
+    help: str
+    option: str = ""
+    metavar: str | None = None
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What becomes of a column from one version of a row to the next: it holds until a version states another value.
+
+    `first`: the value as long as no version states one. `is_empty_a_value`: '' is a text as any other; else '' clears
+    the text, which is then `first` again. What is no text is cleared by its name in `clears`. `is_clearable`: a person
+    may clear it by a command. `edit`: a person may give it a value. `label`: what it is called where its name would not
+    be understood. `is_fact`: a line of its own on the memory's page, where no sentence says it.
+    """
+
+    first: Any = None
+    is_empty_a_value: bool = False
+    is_clearable: bool = False
+    edit: Edit | None = None
+    label: str = ""
+    is_fact: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,6 +118,9 @@ class Column:
     since: int
     was: type | None
     old_name: str | None
+    carried: Carried | None
+    counts: str | None
+    ids_of: LandedTable | None
     default: Any
     low: float | None
     high: float | None
@@ -104,6 +153,9 @@ def column(
     since: int = 1,
     was: type | None = None,
     old_name: str | None = None,
+    carried: Carried | None = None,
+    counts: str | None = None,
+    ids_of: LandedTable | None = None,
 ) -> Any:  # noqa: ANN401 - stands where pydantic's Field stands
     """Declare a column.
 
@@ -115,9 +167,14 @@ def column(
     `since`: the lake format that has it first; a column of an existing table is NULL in older files, or its `default`
     where it is never NULL, and a producer's was in `extra` (see `schema_changes`). `was`: int, of what became a float.
     `old_name`: what a published column was called, by which it can still be read until the release after this one.
+
+    `carried`: a version of the row that does not state it leaves it as it was. `counts`: what `slowwave why` calls the
+    rows that it counts, which it lists. `ids_of`: the landed table whose ids it holds, where its name does not say so
+    (see `ids_of`).
     """
     facts = {"unit": unit, "required": required, "internal": internal, "strict": strict, "named": named}
     facts |= {"since": since, "was": was, "is_lenient": is_lenient, "old_name": old_name}
+    facts |= {"carried": carried, "counts": counts, "ids_of": ids_of}
     return Field(default, description=description, ge=ge, le=le, json_schema_extra={"slowwave": facts})
 
 
@@ -212,6 +269,9 @@ def columns(table: type[Table]) -> tuple[Column, ...]:
                 since=facts.get("since", 1),
                 was=facts.get("was"),
                 old_name=facts.get("old_name"),
+                carried=facts.get("carried"),
+                counts=facts.get("counts"),
+                ids_of=facts.get("ids_of"),
                 default=None if field.is_required() else field.get_default(call_default_factory=True),
                 low=bounds.get("ge"),
                 high=bounds.get("le"),
@@ -220,6 +280,18 @@ def columns(table: type[Table]) -> tuple[Column, ...]:
             )
         )
     return tuple(found)
+
+
+def choose_columns(table: type[Table], *names: str) -> tuple[str, ...]:
+    """Return the names of some columns of `table`: those that a function reads, or that a screen shows.
+
+    Raises ValueError for a name that is not declared, so that none outlives its column.
+    """
+    unknown = set(names) - {c.name for c in columns(table)}
+    if unknown:
+        message = f"{table.name} has no column {min(unknown)}"
+        raise ValueError(message)
+    return names
 
 
 @cache

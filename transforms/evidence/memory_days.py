@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import polars as pl
 
 from slowwave.transforms.core.frames import Frame, Lazy, conform, framed
-from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.core.schema import columns, polars_schema
 from slowwave.transforms.evidence.params import BreadthParams
 from slowwave.transforms.evidence.references import is_reference
 from slowwave.transforms.evidence.tables import (
@@ -19,16 +19,7 @@ from slowwave.transforms.evidence.tables import (
     ReplayedInteractions,
 )
 
-_COUNTS = (
-    "eligible_count",
-    "injected_count",
-    "echoed_count",
-    "used_count",
-    "cited_count",
-    "reference_count",
-    "broad_count",
-    "bulk_count",
-)
+_COUNTS = [c.name for c in columns(MemoryDays) if c.kind == "integer"]
 
 
 def memory_days(
@@ -57,7 +48,7 @@ def memory_days(
         )
     )
     joined = eligible.join(referenced, on="memory_id", how="full", coalesce=True)
-    return conform(MemoryDays, joined.with_columns(pl.col(*_COUNTS, "parroted").fill_null(0))).sort("memory_id")
+    return conform(MemoryDays, joined.with_columns(pl.col(_COUNTS).fill_null(0))).sort("memory_id")
 
 
 def memory_days_of_parts(
@@ -69,7 +60,7 @@ def memory_days_of_parts(
     none = framed(MemoryReferences, pl.LazyFrame(schema=polars_schema(MemoryReferences)))
     together = pl.concat([memory_days(eligibility, none, params).collect(), *counted]).lazy()
     rows = together.group_by("memory_id").agg(
-        pl.col(*_COUNTS, "parroted").sum(), pl.col("first_referenced_at").min(), pl.col("last_referenced_at").max()
+        pl.col(_COUNTS).sum(), pl.col("first_referenced_at").min(), pl.col("last_referenced_at").max()
     )
     return framed(MemoryDays, conform(MemoryDays, rows).sort("memory_id").collect())
 

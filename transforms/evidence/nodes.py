@@ -17,12 +17,15 @@ from slowwave.transforms.evidence.tables import (
 )
 from slowwave.transforms.landing.tables import Interactions, Memories
 
-MEMORY_CHANGES = Rows(
-    Memories, ("memory_id", "changed_at", "recorded_at", *Memories.state, "reason", "changed_by", "clears")
-)
+MEMORY_CHANGES = Rows(Memories, ("memory_id", *Memories.of_change, *Memories.state, "clears"))
 REPLAYED = Rows(Interactions, ("interaction_id", "created_at", "project", "agent", "session_id", "user_id"))
 CHUNKS = Rows(Interactions, ("interaction_id", "created_at", "project", "chunks_used"))
-TEXTS = Rows(Interactions, ("prompt", "response", "response_summary", "memories_used", "memories_cited", "reinforce"))
+# What of an interaction stands in evidence, too, is read with them.
+_SHOWN = (name for name in Interactions.model_fields if name in MemoryReferences.model_fields.keys() - REPLAYED.columns)
+TEXTS = Rows(
+    Interactions,
+    ("prompt", "response", "response_summary", "memories_used", "memories_cited", "reinforce", *_SHOWN),
+)
 
 MEMORY_STATES = Handed("memory_states", "What each memory was from one change to the next, carried over and cleared.")
 CURRENT_MEMORIES = Handed("current_memories", "What each memory is now: its last state.")

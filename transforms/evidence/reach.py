@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.evidence.params import ReachParams
+from slowwave.transforms.evidence.tables import MemoryEligibility
 
 # `is_global`: in every project, else in `project`; `only_agent`, `only_user`: of these the interactions of that agent
 # and user, NULL: of all.
-REACH = ("is_global", "project", "only_agent", "only_user")
+REACH = choose_columns(MemoryEligibility, "is_global", "project", "only_agent", "only_user")
 BOUND = ("only_agent", "only_user")
 
 

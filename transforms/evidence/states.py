@@ -8,20 +8,15 @@ import polars as pl
 
 from slowwave.transforms.core.hashing import hashed
 from slowwave.transforms.core.methods.registry import implementation
+from slowwave.transforms.core.schema import Carried, Kind, columns
 from slowwave.transforms.evidence.echo.echo import Echo
 from slowwave.transforms.evidence.params import PoolParams
 from slowwave.transforms.evidence.reach import REACH, with_reach
 from slowwave.transforms.evidence.scopes import ScopeParams, memory_owner
 from slowwave.transforms.landing.tables import Memories
 
-_DEFAULTS = {"memory_type": "knowledge", "project": "", "agent": "", "status": "candidate", "pinned": False}
 IN_USE = ("candidate", "active")
-# What belongs to a change alone, and does not carry over.
-_OF_CHANGE = ("changed_at", "recorded_at", "reason", "changed_by")
-# '' is the producer's word for "clear this": these columns have no meaning for an empty text of their own
-_EMPTY_IS_DEFAULT = ("memory_type", "status")
 _UNTAGGED = ScopeParams()
-_EMPTY_IS_NULL = ("superseded_by", "scope", "user_id", "category", "domain", "source")
 
 
 def memory_states(memories: pl.LazyFrame, params: ScopeParams = _UNTAGGED) -> pl.LazyFrame:
@@ -35,22 +30,20 @@ def memory_states(memories: pl.LazyFrame, params: ScopeParams = _UNTAGGED) -> pl
     """
     ordered = memories.sort("memory_id", "changed_at").with_row_index("change")
 
-    def carried(name: str) -> pl.Expr:
+    def carried_column(name: str, kind: Kind, carried: Carried) -> pl.Expr:
         stated = pl.col(name).is_not_null() | pl.col("clears").list.contains(name).fill_null(value=False)
         at = pl.when(stated).then(pl.col("change")).forward_fill().over("memory_id")
         value = pl.col(name).gather(at)
-        if name in _EMPTY_IS_DEFAULT:
+        if kind == "text" and not carried.is_empty_a_value:
             value = pl.when(value != "").then(value)
-        if name in _EMPTY_IS_NULL:
-            return pl.when(value != "").then(value).alias(name)
-        return (value.fill_null(_DEFAULTS[name]) if name in _DEFAULTS else value).alias(name)
+        return (value if carried.first is None else value.fill_null(carried.first)).alias(name)
 
     return ordered.select(
         "memory_id",
         pl.col("changed_at").alias("valid_from"),
         pl.col("changed_at").shift(-1).over("memory_id").alias("valid_until"),
-        *[carried(name) for name in Memories.state],
-        *_OF_CHANGE,
+        *[carried_column(c.name, c.kind, c.carried) for c in columns(Memories) if c.carried],
+        *Memories.of_change,
     ).with_columns(memory_owner(params).alias("owner"))
 
 

@@ -7,12 +7,13 @@ from datetime import date
 import polars as pl
 
 from slowwave.transforms.core.frames import Lazy
+from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.evidence.tables import MemoryDays
 from slowwave.transforms.health.memory_health import COUNTS, reinforced_confidence
 from slowwave.transforms.health.params import ReinforcementParams
 from slowwave.transforms.landing.tables import Memories
 
-_OF_USE = ("project", "agent", "scope", "user_id", "memory_type", "importance", "pinned")
+_OF_USE = choose_columns(Memories, "project", "agent", "scope", "user_id", "memory_type", "importance", "pinned")
 
 
 def memory_health_history(

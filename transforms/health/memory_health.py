@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.transforms.core.schema import columns
+from slowwave.transforms.evidence.tables import MemoryDays
 from slowwave.transforms.health.params import HealthParams, ReinforcementParams
 from slowwave.transforms.health.stated_confidence import stated_confidence
+from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory
+from slowwave.transforms.landing.tables import Memories
 
-COUNTS = ("eligible_count", "injected_count", "echoed_count", "used_count", "cited_count", "reference_count")
-_TEXTS = ("project", "agent", "user_id", "category", "domain", "source", "content")
-_STATED = (
-    *_TEXTS, "scope", "tags", "memory_type", "status", "expires_at", "confidence", "importance", "pinned",
-    "stated_references", "stated_last_referenced_at",
-)  # fmt: skip
+# What a day counts of a memory, as far as it is shown day by day.
+COUNTS = tuple(
+    c.name for c in columns(MemoryHealthHistory) if c.name in MemoryDays.model_fields and c.kind == "integer"
+)
+# What a memory says of itself, as far as it is shown; `confidence` is another one there.
+_STATED = [c for c in columns(Memories) if c.carried and c.name in MemoryHealth.model_fields]
+_TEXTS = [c.name for c in _STATED if c.kind == "text" and not c.choices]
 OUTCOME_COUNTS = ("confirmed_count", "contradicted_count")
 
 
@@ -53,7 +58,7 @@ def memory_health(
         .group_by("memory_id", maintain_order=True)
         .agg(
             pl.col("valid_from").first().alias("created_at"),
-            pl.col(_STATED).last(),
+            pl.col([c.name for c in _STATED]).last(),
         )
     )
     is_unknown = pl.col("parroted").is_null() & (pl.col("echoed_count") > 0)

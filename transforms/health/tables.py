@@ -51,25 +51,34 @@ class MemoryHealth(Table):
     created_at: datetime | None = column("When it began. Its first change. NULL: never landed.", unit="UTC")
     eligible_count: int = column(
         "Interactions in which it was active and which its project, type, `scope`, `agent` and `user_id` include"
-        " (`eligible/3`)."
+        " (`eligible/3`).",
+        counts="eligible",
     )
-    injected_count: int = column("Interactions that a memory was put into (`memories_used`).")
+    injected_count: int = column("Interactions that a memory was put into (`memories_used`).", counts="injected")
     stale_injected_count: int = column(
         "Of the injections those at which the memory was superseded, invalid or expired: one row each in"
-        " stale_injections."
+        " stale_injections.",
+        counts="stale",
     )
     last_stale_injected_at: datetime | None = column("Last of these. NULL: none.", unit="UTC")
     stale_hours: float | None = column(
         "From when it became so to the last of these: how long a correction took to get through. NULL: none.",
         unit="hours",
     )
-    echoed_count: int = column("Interactions whose answer repeats its first words (`echo/1`), parroted or not.")
-    used_count: int = column("Interactions whose answer relies on it in whatever words (`used/2`): a lower bound.")
+    echoed_count: int = column(
+        "Interactions whose answer repeats its first words (`echo/1`), parroted or not.", counts="echoed"
+    )
+    used_count: int = column(
+        "Interactions whose answer relies on it in whatever words (`used/2`): a lower bound.", counts="used"
+    )
     cited_count: int = column(
         "Interactions whose answer itself names it (`memories_cited`, `cited/1`), found there or not: part of no other"
-        " count."
+        " count.",
+        counts="cited",
     )
-    reference_count: int = column("Interactions whose answer echoes or uses it: a lower bound on its real use.")
+    reference_count: int = column(
+        "Interactions whose answer echoes or uses it: a lower bound on its real use.", counts="references"
+    )
     first_referenced_at: datetime | None = column("First reference. NULL: no detected reference.", unit="UTC")
     last_referenced_at: datetime | None = column("Last reference. NULL: no detected reference.", unit="UTC")
     stated_references: int | None = column(
@@ -84,9 +93,10 @@ class MemoryHealth(Table):
         " stated.",
         unit="0-1",
     )
-    confirmed_count: int = column("References in interactions whose latest attempt succeeded.")
+    confirmed_count: int = column("References in interactions whose latest attempt succeeded.", counts="confirmed")
     contradicted_count: int = column(
-        "References in interactions whose latest attempt failed: not evidence that the text is false; see the next."
+        "References in interactions whose latest attempt failed: not evidence that the text is false; see the next.",
+        counts="contradicted",
     )
     contradicted_expected: float | None = column(
         "Of exactly these references, how many were expected to fail without the memory. NULL: no basis for it."

@@ -15,7 +15,8 @@ from slowwave.transforms.usage.strength.tables import FittedStrengths
 from slowwave.transforms.usage.timelines import MemoryTimelines, with_scope
 from slowwave.transforms.usage.trend.trends import memory_trends
 
-_STATED = ("memory_type", "importance", "pinned", "scope", "created_day")
+_SAID = ("memory_type", "importance", "pinned")
+_STATED = (*_SAID, "scope", "created_day")
 
 
 def memory_use_history(

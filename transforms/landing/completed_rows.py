@@ -9,7 +9,7 @@ import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
 from slowwave.transforms.core.hashing import canonical_row, hashed
-from slowwave.transforms.core.schema import Landed, producer_columns
+from slowwave.transforms.core.schema import Landed, choose_columns, producer_columns
 from slowwave.transforms.landing.schema_changes import EXTRA_BEFORE, as_before, hashed_schema, with_extra_before
 from slowwave.transforms.landing.tables import Interactions, Outcomes
 from slowwave.transforms.landing.versions import with_row_hash
@@ -17,9 +17,14 @@ from slowwave.transforms.landing.versions import with_row_hash
 # Of an outcome inside an interaction: its `row_hash` by releases that did not know all it says.
 FORMER_HASH = "former_hash"
 _LATEST = datetime(9999, 12, 31, 23, 59, 59)  # noqa: DTZ001 - times are naive and hold UTC everywhere
-_FROM_INTERACTION = (
+_FROM_INTERACTION = choose_columns(
+    Interactions,
     "interaction_id", "created_at", "project", "agent", "session_id", "user_id", "tokens", "cost",
 )  # fmt: skip
+
+
+# What tells an interaction without an id from others.
+_IDENTITY = choose_columns(Interactions, "project", "agent", "client", "session_id", "created_at", "prompt", "response")
 
 
 def _stable_id(frame: pl.DataFrame, id_column: str, of: Sequence[str], prefix: str) -> pl.DataFrame:
@@ -41,8 +46,7 @@ def completed_interactions(frame: pl.DataFrame) -> pl.DataFrame:
         pl.col("reinforce").fill_null(value=True),
         pl.col("recorded_at").fill_null(pl.col("created_at")),
     )
-    of = ("project", "agent", "client", "session_id", "created_at", "prompt", "response")
-    return _without_blank_texts(_stable_id(frame, "interaction_id", of, "i-"), Interactions)
+    return _without_blank_texts(_stable_id(frame, "interaction_id", _IDENTITY, "i-"), Interactions)
 
 
 def _without_blank_texts(frame: pl.DataFrame, table: type[Landed]) -> pl.DataFrame:

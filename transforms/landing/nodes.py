@@ -13,8 +13,12 @@ _OF_DECISIONS = tuple(c.name for c in columns(Decisions) if not c.internal)
 FAILED_ROWS = Handed("failed_rows", "Row versions that fail a declared check, or that people left out.")
 DECISIONS = Handed("effective_decisions", "Decisions of which what they change, if anything, is in the memory log.")
 
-_OF_DAYS = ("project", "agent", "created_at", "changed_at", "recorded_at", "basis", "tokens", "cost")
-DAYS_OF = {of: Rows(of, tuple(name for name in _OF_DAYS if name in of.model_fields)) for of in LANDED}
+# Of each landed row, where its table has it.
+_OF_DAYS = ("basis", "tokens", "cost")
+DAYS_OF = {
+    of: Rows(of, ("project", "agent", of.event_time, "recorded_at", *(c for c in _OF_DAYS if c in of.model_fields)))
+    for of in LANDED
+}
 
 LANDING: tuple[Node, ...] = (
     Node(

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel
 
 from slowwave.transforms.core.columns import AS_OF, RUN_ID
-from slowwave.transforms.core.schema import Json, Landed, Table, column
+from slowwave.transforms.core.schema import Carried, Edit, Json, Landed, Table, column
 from slowwave.transforms.core.vocabularies import Basis, LandedTable, Scope, Status
 from slowwave.transforms.landing.landed_times import EVENT_TIME
 
@@ -51,7 +51,9 @@ class Interactions(Landed):
     prompt: str = column("What was asked. Must be text and not blank.", required=True, strict=True)
     response: str | None = column("What was answered.", default=None)
     response_summary: str | None = column("A summary of the answer, searched apart from it.", default=None)
-    memories_used: list[str] | None = column("Ids of the memories put into the prompt (injected).", default=None)
+    memories_used: list[str] | None = column(
+        "Ids of the memories put into the prompt (injected).", default=None, ids_of="memories"
+    )
     memories_offered: list[Offer] | None = column("Memories retrieval offered: id, rank, score.", default=None)
     injection_probability: float | None = column(
         "Logged propensity with which the memories were injected.", unit="0-1", ge=0, le=1, default=None
@@ -64,6 +66,7 @@ class Interactions(Landed):
     memories_cited: list[str] | None = column(
         "Ids of the memories that the answer itself names as what it relied on; what is no list of texts stays in"
         " `extra`.",
+        ids_of="memories",
         **_SINCE_5,
     )
     extra: Annotated[str | None, Json] = column(_EXTRA, default=None)
@@ -126,72 +129,119 @@ class Memories(Landed):
     name: ClassVar[str] = "memories"
     key: ClassVar[tuple[str, ...]] = ("memory_id", "changed_at")
     event_time: ClassVar[str] = EVENT_TIME["memories"]
-    state: ClassVar[tuple[str, ...]] = (
-        "memory_type",
-        "project",
-        "agent",
-        "content",
-        "status",
-        "confidence",
-        "importance",
-        "pinned",
-        "source_ids",
-        "superseded_by",
-        "scope",
-        "user_id",
-        "category",
-        "domain",
-        "source",
-        "tags",
-        "expires_at",
-        "stated_references",
-        "stated_last_referenced_at",
-    )
 
     memory_id: str = column("Key: the memory.", required=True)
     changed_at: datetime = column("Key: when the change took effect.", unit="UTC", required=True)
     recorded_at: datetime = column(f"{_RECORDED_AT} Default: `changed_at`.", unit="UTC", default=None)
     memory_type: str | None = column(
-        "identity, preference, project, knowledge, ... First change: knowledge.", default=None
+        "identity, preference, project, knowledge, ... First change: knowledge.",
+        default=None,
+        carried=Carried(first="knowledge", label="type", edit=Edit("Its type, such as preference.", option="--type")),
     )
     project: str | None = column(
         "Project; '' is none: identity and preference memories are then eligible everywhere. First change: ''.",
         default=None,
+        carried=Carried(first="", is_empty_a_value=True, edit=Edit("Its project; '' is none.")),
     )
     agent: str | None = column(
         "Agent the memory belongs to; '' is none. It narrows where the memory is eligible only with `scope` agent.",
         default=None,
+        carried=Carried(first="", is_empty_a_value=True, is_clearable=True, edit=Edit("Its agent; '' is none.")),
     )
-    content: str | None = column("The text.", default=None)
-    status: Status | None = column("First change: candidate.", default=None)
-    confidence: float | None = column("Initial confidence.", unit="0-1", ge=0, le=1, default=None)
-    importance: float | None = column("Importance.", unit="0-1", ge=0, le=1, default=None)
-    pinned: bool | None = column("Never to be forgotten. First change: false.", default=None)
-    source_ids: list[str] | None = column("What the memory was distilled from.", default=None)
-    superseded_by: str | None = column("The memory that replaced it.", default=None)
+    content: str | None = column(
+        "The text.",
+        default=None,
+        carried=Carried(is_empty_a_value=True, edit=Edit("The text; - reads it from standard input.", metavar="TEXT")),
+    )
+    status: Status | None = column(
+        "First change: candidate.",
+        default=None,
+        carried=Carried(
+            first="candidate",
+            edit=Edit(
+                "`memory archive` and `memory invalidate` give others.", choices=("candidate", "active", "graduated")
+            ),
+        ),
+    )
+    confidence: float | None = column(
+        "Initial confidence.",
+        unit="0-1",
+        ge=0,
+        le=1,
+        default=None,
+        carried=Carried(is_clearable=True, edit=Edit("How sure one is of it; quotes add to it.")),
+    )
+    importance: float | None = column(
+        "Importance.",
+        unit="0-1",
+        ge=0,
+        le=1,
+        default=None,
+        carried=Carried(is_clearable=True, edit=Edit("Importance.")),
+    )
+    pinned: bool | None = column(
+        "Never to be forgotten. First change: false.", default=None, carried=Carried(first=False)
+    )
+    source_ids: list[str] | None = column(
+        "What the memory was distilled from.", default=None, carried=Carried(is_clearable=True, label="sources")
+    )
+    superseded_by: str | None = column(
+        "The memory that replaced it.", default=None, ids_of="memories", carried=Carried(label="replaced by")
+    )
     reason: str | None = column("Why it was changed; belongs to this change alone.", default=None)
     changed_by: str | None = column("Who changed it; belongs to this change alone.", default=None)
     scope: Scope | None = column(
         "agent: eligible in the interactions of its `agent` only; global: in every project, whatever its type; project"
         " or NULL: as `project` says. Another word stays in `extra`.",
+        carried=Carried(is_clearable=True, edit=Edit("Eligible for its agent, in its project, or everywhere.")),
         **_SINCE_3,
     )
-    user_id: str | None = column("User it is about: eligible in that user's interactions only.", **_SINCE_3)
-    category: str | None = column("Kind of preference, such as `code_style`.", **_SINCE_3)
-    domain: str | None = column("Field of knowledge, such as `authentication`.", **_SINCE_3)
-    source: str | None = column("How it came to be known, such as `user_stated`.", **_SINCE_3)
-    tags: list[str] | None = column("Tags; what is no list of texts stays in `extra`.", **_SINCE_3)
+    user_id: str | None = column(
+        "User it is about: eligible in that user's interactions only.",
+        carried=Carried(
+            is_clearable=True,
+            label="user",
+            edit=Edit("The user it is about: eligible for nobody else; '' is none.", option="--user"),
+        ),
+        **_SINCE_3,
+    )
+    category: str | None = column(
+        "Kind of preference, such as `code_style`.",
+        carried=Carried(is_clearable=True, edit=Edit("Kind of preference; '' is none."), is_fact=True),
+        **_SINCE_3,
+    )
+    domain: str | None = column(
+        "Field of knowledge, such as `authentication`.",
+        carried=Carried(is_clearable=True, edit=Edit("Field of knowledge; '' is none."), is_fact=True),
+        **_SINCE_3,
+    )
+    source: str | None = column(
+        "How it came to be known, such as `user_stated`.",
+        carried=Carried(is_clearable=True, edit=Edit("How it came to be known; '' is none."), is_fact=True),
+        **_SINCE_3,
+    )
+    tags: list[str] | None = column(
+        "Tags; what is no list of texts stays in `extra`.", carried=Carried(is_clearable=True, is_fact=True), **_SINCE_3
+    )
     expires_at: datetime | None = column(
         "From then on the memory is not eligible, and expired. Read from `valid_until`, `expiration_date` or"
         " `ttl_seconds` (after the change), too. What is no time stays in `extra`.",
         unit="UTC",
+        carried=Carried(
+            is_clearable=True,
+            is_fact=True,
+            edit=Edit("From then on it is not eligible, such as 2026-07-01; '' is never.", metavar="TIME"),
+        ),
         **_SINCE_7,
     )
     stated_references: int | None = column(
-        "How often it was referenced, as the store it comes from counted: part of no count of ours.", ge=0, **_SINCE_7
+        "How often it was referenced, as the store it comes from counted: part of no count of ours.",
+        ge=0,
+        carried=Carried(),
+        **_SINCE_7,
     )
     stated_last_referenced_at: datetime | None = column(
-        "When it was last referenced, by the store it comes from.", unit="UTC", **_SINCE_7
+        "When it was last referenced, by the store it comes from.", unit="UTC", carried=Carried(), **_SINCE_7
     )
     extra: Annotated[str | None, Json] = column(_EXTRA, default=None)
     clears: list[str] | None = column("Fields that are not text and that this change clears.", internal=True)

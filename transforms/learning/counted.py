@@ -8,9 +8,11 @@ import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
 from slowwave.transforms.core.frames import Frame, empty, framed, selected
+from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.grouping.errors.fingerprints import errors_of
 from slowwave.transforms.grouping.errors.params import ErrorParams
 from slowwave.transforms.grouping.strategies.groups import strategy_groups
+from slowwave.transforms.landing.tables import Outcomes
 from slowwave.transforms.learning.attempts.error_readings import error_readings
 from slowwave.transforms.learning.attempts.inferred import with_apart
 from slowwave.transforms.learning.attempts.outcomes import counted_outcomes
@@ -21,13 +23,16 @@ from slowwave.transforms.learning.forecast.posterior import CELL
 from slowwave.transforms.learning.tables import CountedOutcomes, ErrorTemplates, StrategyVariants
 
 _OF_TRIED = (
-    *(*CELL, "block", "created_at", "known_at", "success", "is_task_type_inferred", "strategy", "error_id"),
-    *("cost", "cost_unit", "duration_ms", "tokens"),
+    *choose_columns(
+        CountedOutcomes,
+        *(*CELL, "block", "created_at", "known_at", "success", "is_task_type_inferred", "error_id"),
+    ),
+    *choose_columns(Outcomes, "strategy", "cost", "cost_unit", "duration_ms", "tokens"),
 )
 # Of an attempt what is asked by those it is handed on to: they hold it for long.
 _OF_ATTEMPTS = (
-    *("outcome_id", "interaction_id", "created_at", "known_at"),
-    *("project", "agent", "task_type", "task", "block", "success"),
+    *choose_columns(CountedOutcomes, "outcome_id", "interaction_id", "created_at", "known_at", "block"),
+    *choose_columns(Outcomes, "project", "agent", "task_type", "task", "success"),
 )
 
 

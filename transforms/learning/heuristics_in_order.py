@@ -7,6 +7,7 @@ from datetime import datetime
 import numpy as np
 import polars as pl
 
+from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.learning.attempts.params import AttemptParams
 from slowwave.transforms.learning.attempts.sessions import next_midnight
 from slowwave.transforms.learning.confidence.confidences import Past
@@ -16,6 +17,11 @@ from slowwave.transforms.learning.confidence.states import Known
 from slowwave.transforms.learning.heuristic_params import HeuristicParams
 from slowwave.transforms.learning.heuristics import cell_counts, with_reliability
 from slowwave.transforms.learning.strategy_trends import strategy_trends
+from slowwave.transforms.learning.tables import Heuristics
+
+_BELIEFS = choose_columns(
+    Heuristics, "confidence", "confidence_low", "confidence_high", "effective_sessions", "prior_mean", "prior_share"
+)
 
 
 def heuristics_in_order(
@@ -76,15 +82,14 @@ def believed(
         .sort("cell", "day")
     )
     past = Past(known, cells, rows["cell"].to_numpy(), rows["day"].to_numpy() - 1, params)
-    names = ("confidence", "confidence_low", "confidence_high", "effective_sessions", "prior_mean", "prior_share")
-    columns = {name: np.zeros(rows.height) for name in names}
+    columns = {name: np.zeros(rows.height) for name in _BELIEFS}
     newcomers = rows["newcomers_logit"].to_numpy()
     for _, chosen in places_of(rows["fit"].to_numpy()):
         fit = rows.row(int(chosen[0]), named=True)
         point, correction = params.grid[fit["point"]], params.corrections[fit["correction"]]
         told = past.beliefs(point, correction, fit["dispersion"], chosen, newcomers[chosen])
         of_told = (told.mean, told.low, told.high, told.own_worth, told.prior_mean, told.prior_share)
-        for name, values in zip(names, of_told, strict=True):
+        for name, values in zip(_BELIEFS, of_told, strict=True):
             columns[name][chosen] = values
     return rows.select("cell", "day").with_columns(
         pl.Series("is_tried", past.is_tried), *[pl.Series(name, values) for name, values in columns.items()]

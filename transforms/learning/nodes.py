@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from slowwave.transforms.core.node import Handed, Node, Part, Rows
+from slowwave.transforms.core.schema import producer_columns
 from slowwave.transforms.evidence.tables import ReplayedInteractions
 from slowwave.transforms.landing.tables import Outcomes
 from slowwave.transforms.learning.attempts.tables import ErrorReadings
@@ -18,8 +19,8 @@ from slowwave.transforms.learning.tables import (
     UntriedStrategies,
 )
 
-_NOT_NEEDED = {"feedback", "extra", "row_hash", "key_hash"}
-OUTCOMES = Rows(Outcomes, tuple(name for name in Outcomes.model_fields if name not in _NOT_NEEDED))
+_NOT_NEEDED = {"feedback", "extra"}
+OUTCOMES = Rows(Outcomes, tuple(c.name for c in producer_columns(Outcomes) if c.name not in _NOT_NEEDED))
 
 RESOLVED_OUTCOMES = Handed("resolved_outcomes", "Outcomes, with what their interaction says where they say nothing.")
 READ_ERRORS = Handed("read_errors", "What each error message says by itself.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from slowwave.transforms.core.columns import AS_OF, RUN_ID
+from slowwave.transforms.core.columns import AS_OF, RUN_ID, STRATEGY_KEY
 from slowwave.transforms.core.schema import Table, column
 from slowwave.transforms.core.vocabularies import AntiPatternKind, Basis, Trend
 
@@ -99,7 +99,7 @@ class Heuristics(Table):
     """What is known of each strategy an agent tried on a kind of task: one row per strategy with an attempt."""
 
     name: ClassVar[str] = "heuristics"
-    key: ClassVar[tuple[str, ...]] = ("project", "agent", "task_type", "strategy_id")
+    key: ClassVar[tuple[str, ...]] = STRATEGY_KEY
 
     project: str = column(_CELL_PROJECT)
     agent: str = column(_CELL_AGENT)
@@ -150,7 +150,7 @@ class UntriedStrategies(Table):
     """Strategies tried elsewhere in the project, but not here by this agent, and what may be expected of them."""
 
     name: ClassVar[str] = "untried_strategies"
-    key: ClassVar[tuple[str, ...]] = ("project", "agent", "task_type", "strategy_id")
+    key: ClassVar[tuple[str, ...]] = STRATEGY_KEY
 
     project: str = column(_CELL_PROJECT)
     agent: str = column(_CELL_AGENT)
@@ -206,7 +206,7 @@ class AntiPatterns(Table):
     """Strategies that fail more often than comparable ones (avoid), and those at tasks where nobody succeeds."""
 
     name: ClassVar[str] = "anti_patterns"
-    key: ClassVar[tuple[str, ...]] = ("project", "agent", "task_type", "strategy_id", "error_id")
+    key: ClassVar[tuple[str, ...]] = (*STRATEGY_KEY, "error_id")
 
     project: str = column(_CELL_PROJECT)
     agent: str = column(_CELL_AGENT)

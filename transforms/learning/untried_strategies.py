@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.transforms.core.columns import STRATEGY_KEY
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import GROUP, Known
 from slowwave.transforms.learning.heuristics_in_order import believed
 
-_KEY = ("project", "agent", "task_type", "strategy_id")
 _COUNTS = ("attempts", "successes")
 
 
@@ -33,11 +33,11 @@ def untried_strategies(
     agent_attempts and agent_successes (the agent, anything); best_tried_strategy_id (highest lower bound of those
     tried), best_tried_confidence, could_beat_best_tried (its upper bound is above that confidence).
     """
-    tried = heuristics.select("cell", *_KEY, *_COUNTS, "confidence", "confidence_low")
+    tried = heuristics.select("cell", *STRATEGY_KEY, *_COUNTS, "confidence", "confidence_low")
     candidates = _candidates(tried, params)
     first = 1 + (tried["cell"].max() if tried.height else 0)  # type: ignore[operator]
     numbered = candidates.with_columns((pl.int_range(pl.len(), dtype=pl.Int64) + first).alias("cell"))
-    cells = pl.concat([tried.select("cell", *_KEY), numbered.select("cell", *_KEY)])
+    cells = pl.concat([tried.select("cell", *STRATEGY_KEY), numbered.select("cell", *STRATEGY_KEY)])
     asked = numbered.select("cell", pl.lit(day, pl.Int64).alias("day"))
     told = believed(asked, cells, known, fits, params).select("cell", "^confidence.*$")
     best = (
@@ -69,7 +69,7 @@ def untried_strategies(
             (pl.col("confidence_high") > pl.col("best_tried_confidence")).alias("could_beat_best_tried"),
         )
         .drop("cell", "everywhere_attempts", "everywhere_successes")
-        .sort(_KEY)
+        .sort(STRATEGY_KEY)
     )
 
 
@@ -91,6 +91,6 @@ def _candidates(tried: pl.DataFrame, params: ConfidenceParams) -> pl.DataFrame:
     )
     return (
         groups.join(strategies.select("project", "strategy_id"), on="project")
-        .join(tried, on=_KEY, how="anti")
-        .sort(_KEY)
+        .join(tried, on=STRATEGY_KEY, how="anti")
+        .sort(STRATEGY_KEY)
     )

@@ -22,7 +22,8 @@ SCHEMA = pl.Schema(
     {
         "memory_id": pl.String,
         **dict.fromkeys(["confirmed_count", "contradicted_count"], pl.Int64),
-        **dict.fromkeys(["contradicted_expected", "confidence", "confidence_low", "confidence_high"], pl.Float64),
+        "contradicted_expected": pl.Float64,
+        **dict.fromkeys(["confidence", "confidence_low", "confidence_high"], pl.Float64),
         **dict.fromkeys(["lift", "lift_low", "lift_high"], pl.Float64),
         "lift_basis": pl.String,
         **dict.fromkeys(["lift_detectable", "lift_p_value", "lift_q_value"], pl.Float64),

@@ -10,10 +10,11 @@ import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.core.blank import is_blank
+from slowwave.transforms.core.columns import STRATEGY_KEY
 from slowwave.transforms.core.compiled import kernel
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 
-_CELL = ("project", "agent", "task_type", "task")
+_CELL = (*STRATEGY_KEY[:3], "task")
 _ROWS_AT_ONCE = 500_000  # of memories, of which a row takes some hundreds of bytes while it is counted
 _COMPILED_ROWS = 20_000  # from so many on the compiled loop is worth loading
 _LEVELS = ("everything", "of_project", "of_agent", "of_task_type", "of_task")

@@ -13,7 +13,7 @@ import polars as pl
 
 from slowwave.transforms.core.frames import Frame, empty
 from slowwave.transforms.core.hashing import digest, digests
-from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.core.schema import choose_columns, polars_schema
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.language.word_vectors import WordVectors
 from slowwave.transforms.observations.answered import related_pairs
@@ -32,7 +32,7 @@ _FIXED_POINT = 1_000_000
 _OF_RUN = ("run_id", "as_of")
 # Methods whose `contradicts` leaves out what may be at odds.
 _DOUBTS_APART = frozenset({"observe/1", "observe/2", "observe/3", "observe/4"})
-_COUNTS = ("confirmed_count", "contradicted_count", "reference_count", "injected_count")
+_COUNTS = choose_columns(MemoryHealth, "confirmed_count", "contradicted_count", "reference_count", "injected_count")
 
 
 class Observed(NamedTuple):
@@ -133,7 +133,12 @@ def _placed(memories: pl.DataFrame, statements: pl.DataFrame, found: Groups, hea
         .join(health, on="memory_id", how="left")
         .with_columns(pl.col(*_COUNTS, "words").fill_null(0))
         .sort(
-            *("confirmed_count", "reference_count", "injected_count", "words", "said_at", "memory_id"),
+            "confirmed_count",
+            "reference_count",
+            "injected_count",
+            "words",
+            "said_at",
+            "memory_id",
             descending=[True] * 4 + [False] * 2,
         )
     )

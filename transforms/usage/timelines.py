@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import polars as pl
 
 from slowwave.transforms.core.frames import Lazy
+from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.evidence.params import ReachParams
 from slowwave.transforms.evidence.reach import REACH, bound_reaches, is_bound, with_reach
-from slowwave.transforms.evidence.tables import ProjectDays, ReferenceDays
+from slowwave.transforms.evidence.tables import MemoriesNow, ProjectDays, ReferenceDays
 
 EVERYBODY = 0
-_STATED = ("status", "memory_type", "project", "agent", "importance", "pinned")
+_STATED = choose_columns(MemoriesNow, "status", "memory_type", "project", "agent", "importance", "pinned")
 
 
 @dataclass(frozen=True)

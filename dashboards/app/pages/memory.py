@@ -37,6 +37,7 @@ from slowwave.dashboards.links import Row, memory_link, project_view, view
 from slowwave.dashboards.templates import rendered
 from slowwave.dashboards.words import interval, named, number_of, part, sentence, shown_of
 from slowwave.flows.ask.why.text import MEANINGS, identity_words, lift_words, planned_words, stated_use, use_words
+from slowwave.flows.kernel.columns.declared import FACTS, LABELS
 from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.flows.kernel.times import utc_text
@@ -156,6 +157,11 @@ def _state(published: Published, memory: Memory, days: Mapping[str, str]) -> Non
         ("Pinned or held", _kept(memory)),
         ("Reinforced confidence", _reinforced(memory["reinforced_confidence"])),
         ("Review priority", _review_value(memory["review_value"])),
+        *(
+            (LABELS.get(name, name.replace("_", " ")).capitalize(), _fact(memory[name]))
+            for name in FACTS
+            if memory.get(name)
+        ),
     ]
     st.html(rendered("facts.html.jinja", facts=facts))
     asked("memory", memory_id=memory_id)
@@ -166,6 +172,14 @@ def _state(published: Published, memory: Memory, days: Mapping[str, str]) -> Non
     with right:
         drawn(charts.memory_strength(published.answer("memory_strength", memory_id=memory_id)))
         asked("memory_strength", memory_id=memory_id)
+
+
+def _fact(value: object) -> str:
+    """Return a field of a memory as a line shows it."""
+    if isinstance(value, datetime):
+        return utc_text(value)
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return shortened(terminal_safe(text), _SHOWN_CHARACTERS)
 
 
 def use(memory: Memory) -> str:

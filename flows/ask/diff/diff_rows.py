@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 
 from slowwave.flows.ask.diff.diff_tables import STAMPS, TableDiff, quoted_name
+from slowwave.transforms.core.schema import columns
 from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory
 
 # The columns that only count how often a memory was eligible.
@@ -20,7 +21,10 @@ _ELIGIBILITY: Mapping[str, tuple[str, ...]] = {
     MemoryHealthHistory.name: ("eligible_count",),
 }
 # What else makes a row of the history: where all of it is as in the memory's row before, only eligibility was counted.
-_MAKE_HISTORY = ("status", "injected_count", "echoed_count", "used_count", "cited_count", "reference_count")
+_MAKE_HISTORY = (
+    "status",
+    *(c.name for c in columns(MemoryHealthHistory) if c.kind == "integer" and c.name != "eligible_count"),
+)
 
 
 @dataclass(frozen=True)

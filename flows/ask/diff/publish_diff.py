@@ -19,22 +19,25 @@ from slowwave.flows.ask.diff.diff_rows import RowChanges, row_changes
 from slowwave.flows.ask.diff.diff_tables import TableDiff, columns_of, table_diff
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import quoted
+from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.graph import SERVING
 from slowwave.transforms.health.tables import MemoryHealth
-from slowwave.transforms.landing.ledger_tables import RunSteps
+from slowwave.transforms.landing.ledger_tables import Runs, RunSteps
 
 EXAMPLES = 20
 _EXCERPT_CHARACTERS = 200
 _BOTH = ("before", "after")  # names of the attached databases
 # What changes as time passes, though nothing happened: compared, every memory would be a change of every night.
 _AGEING = {
-    "memory_health": ("strength", "strength_forecast", "need_30d", "need_if_active", "reasons", "review_value"),
+    "memory_health": choose_columns(
+        MemoryHealth, "strength", "strength_forecast", "need_30d", "need_if_active", "reasons", "review_value"
+    ),
     "project_health": ("alarms", "mean_strength"),
     "forgetting_plan": ("reason", "need_30d", "strength"),
 }
-_FACTS = ("run_id", "as_of", "finished_at", "version", "code_hash", "params_hash", "methods")
+_FACTS = choose_columns(Runs, "run_id", "as_of", "finished_at", "version", "code_hash", "params_hash", "methods")
 _MOVED = ("reference_count", "injected_count", "eligible_count")
-_NEEDED = {"memory_id", "project", "memory_type", "status", "content", *_MOVED}
+_NEEDED = {*choose_columns(MemoryHealth, "memory_id", "project", "memory_type", "status", "content"), *_MOVED}
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from slowwave.flows.ask.why.layout import aligned, wrapped
 from slowwave.flows.kernel.terminal import shortened
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.sql import with_lake_rows
+from slowwave.transforms.core.columns import STRATEGY_KEY
 
 Record = dict[str, Any]
 Records = Callable[..., list[Record]]
 
 _SHOWN_WORDS = 1_000
-_CELL = ("project", "agent", "task_type", "strategy_id")
 
 WORDS = with_lake_rows("""
 SELECT prompt, response
@@ -83,16 +83,16 @@ GROUP BY memory_id
 
 _STRATEGIES = f"""
 WITH here AS (
-    SELECT {", ".join(_CELL)}, max(created_at) AS last_at
+    SELECT {", ".join(STRATEGY_KEY)}, max(created_at) AS last_at
     FROM counted_outcomes
     WHERE interaction_id = $id AND is_learned
     GROUP BY ALL
 )
-SELECT {", ".join(_CELL)}, {_around(_OF_STRATEGY)}
+SELECT {", ".join(STRATEGY_KEY)}, {_around(_OF_STRATEGY)}
 FROM (
     SELECT o.*, o.interaction_id IS NOT DISTINCT FROM $id AS is_this
     FROM counted_outcomes AS o
-    JOIN here AS h USING ({", ".join(_CELL)})
+    JOIN here AS h USING ({", ".join(STRATEGY_KEY)})
     WHERE o.is_learned AND (o.created_at < h.last_at OR o.interaction_id = $id)
 )
 GROUP BY ALL
@@ -102,7 +102,7 @@ ORDER BY ALL
 _PUBLISHED = "SELECT run_id, as_of FROM runs WHERE as_of IS NOT NULL ORDER BY as_of, run_id"
 _CONFIDENCE = "SELECT memory_id, confidence FROM memory_health WHERE list_contains($ids, memory_id)"
 _CONFIDENCES = f"""
-SELECT {", ".join(_CELL)}, confidence FROM heuristics WHERE list_contains($ids, strategy_id)
+SELECT {", ".join(STRATEGY_KEY)}, confidence FROM heuristics WHERE list_contains($ids, strategy_id)
 """  # noqa: S608 - names of our own columns
 
 
@@ -134,7 +134,7 @@ def evidence_around(records: Records, folder: Path | None, interaction_id: str, 
             row[side]["confidence"] = of_memory.get(row["memory_id"])
             row[side]["reinforced_confidence"] = told.get(row["memory_id"], {}).get(side)
         for row in strategies:
-            row[side]["confidence"] = of_strategy.get(tuple(row[name] for name in _CELL))
+            row[side]["confidence"] = of_strategy.get(tuple(row[name] for name in STRATEGY_KEY))
     times = {f"published_{side}": run and run["as_of"] for side, run in chosen.items()}
     return {"memories": memories, "strategies": strategies, **times}
 

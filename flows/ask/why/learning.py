@@ -10,13 +10,13 @@ from slowwave.flows.ask.why.text import basis_words
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import counted, quoted, shortened
 from slowwave.flows.kernel.times import utc_text
+from slowwave.transforms.core.columns import STRATEGY_KEY
 from slowwave.transforms.learning.confidence.unanimous import UNANIMOUS_ATTEMPTS
 
 Record = dict[str, Any]
 Records = Callable[..., list[Record]]
 
 _HALF = 0.5
-_CELL = ("project", "agent", "task_type", "strategy_id")
 _SHOWN = 400
 _SHOWN_NAME = 120
 
@@ -191,7 +191,7 @@ def with_case_first(found: Record, asked: Mapping[str, str]) -> Record:
 
 
 def _cell(row: Record) -> tuple[str, ...]:
-    return tuple(row[name] for name in _CELL)
+    return tuple(row[name] for name in STRATEGY_KEY)
 
 
 def learned_text(found: Record, limit: int) -> str:
@@ -314,7 +314,7 @@ def outcome_lines(row: Record) -> list[str]:
     counts = row.get("is_counted", row["is_attempt"])  # an earlier release published no basis
     counted = "counts as an attempt" if counts else "does not count as an attempt"
     known = f", {basis_words(row)}" if row.get("basis") else ""
-    about = ", ".join(f"{name} {_short(row[name]) or '(none)'}" for name in ("project", "agent", "task_type", "block"))
+    about = ", ".join(f"{name} {_short(row[name]) or '(none)'}" for name in (*STRATEGY_KEY[:3], "block"))
     inferred = " (kind of task inferred from its words)" if row["is_task_type_inferred"] else ""
     lines = [
         f"{'succeeded' if row['success'] else 'failed'}{known}, {counted}",

@@ -41,6 +41,7 @@ from slowwave.flows.ask.why.queries import (
     STALE,
 )
 from slowwave.flows.ask.why.runs import run_about
+from slowwave.flows.kernel.columns.declared import CARRIED, COUNTED, OF_CHANGE, READ
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import counted, shortened
 from slowwave.flows.lake.erased.hashes import erased_keys
@@ -51,28 +52,8 @@ from slowwave.flows.lake.sql import no_globs
 
 Record = dict[str, Any]
 
-_CHANGED_FIELDS = (
-    "memory_type",
-    "project",
-    "agent",
-    "content",
-    "status",
-    "confidence",
-    "importance",
-    "pinned",
-    "source_ids",
-    "superseded_by",
-    "scope",
-    "user_id",
-    "category",
-    "domain",
-    "source",
-    "tags",
-    "expires_at",
-    "stated_references",
-    "stated_last_referenced_at",
-)
-
+# What is told of every interaction: whose it is, is not.
+_OF_INTERACTION = tuple(name for name in READ["replayed_interactions"] if name != "user_id")
 # What an earlier release published has no passages, no basis and no citations.
 _OF_USE = ("used_score", "passage", "passage_at")
 _OF_END = ("outcome_id", "basis", "basis_method")
@@ -83,18 +64,6 @@ _ERASABLE = {
     "outcome": "outcomes",
     "user": "user",
     "session": "session",
-}
-# Of each count its column.
-_COUNTS = {
-    "eligible": "eligible_count",
-    "injected": "injected_count",
-    "stale": "stale_injected_count",
-    "echoed": "echoed_count",
-    "used": "used_count",
-    "cited": "cited_count",
-    "references": "reference_count",
-    "confirmed": "confirmed_count",
-    "contradicted": "contradicted_count",
 }
 
 
@@ -166,8 +135,8 @@ class Publish:
         eligible, problem = self._eligible(memory_id, state["eligible_count"])
         return {
             "memory_id": memory_id,
-            "memory": {k: v for k, v in state.items() if k not in {*_COUNTS.values(), "memory_id"}},
-            "counts": {name: state[column] for name, column in _COUNTS.items() if column in state},
+            "memory": {k: v for k, v in state.items() if k not in {*COUNTED.values(), "memory_id"}},
+            "counts": {name: state[column] for name, column in COUNTED.items() if column in state},
             "eligible": eligible,
             "injected": injected,
             # what an earlier release published does not say
@@ -198,7 +167,7 @@ class Publish:
         texts = horizon(self._lake, "texts") if self._lake is not None else None
         return {
             "interaction_id": interaction_id,
-            **{name: about[0][name] for name in ("occurred_at", "project", "agent", "session_id")},
+            **{name: about[0][name] for name in _OF_INTERACTION[1:]},
             **self._words(interaction_id, about[0]["occurred_at"]),
             "injected": [{"memory_id": row["memory_id"]} for row in references if row["is_injected"]],
             "echoed": [
@@ -278,13 +247,10 @@ class Publish:
         changes, stated = [], {}
         for version in self._landed(CHANGES, "memories", memory_id):
             row = version | _once_in_extra(version)
-            given = {name: row[name] for name in _CHANGED_FIELDS if row.get(name) is not None}
+            given = {name: row[name] for name in CARRIED if row.get(name) is not None}
             given |= dict.fromkeys(row.get("clears") or [])
             changed = {name: [stated.get(name), new] for name, new in given.items() if stated.get(name) != new}
-            changes.append(
-                {name: row[name] for name in ("changed_at", "recorded_at", "changed_by", "reason", "is_winning")}
-                | {"changed": changed}
-            )
+            changes.append({name: row[name] for name in (*OF_CHANGE, "is_winning")} | {"changed": changed})
             if row["is_winning"]:
                 stated |= given
         return changes[::-1]
@@ -343,7 +309,7 @@ def _erased_at(lake: Path | None, table: str, given: str) -> datetime | None:
 def _once_in_extra(row: Record) -> Record:
     """Fields of a landed change that stood in its `extra`: it landed before they were declared."""
     extra = row["extra"] or ""
-    if not any(f'"{name}":' in extra for name in _CHANGED_FIELDS):
+    if not any(f'"{name}":' in extra for name in CARRIED):
         return {}
     from slowwave.transforms.landing.schema_changes import taken_from_extra
     from slowwave.transforms.landing.tables import Memories  # slow to load
@@ -352,4 +318,4 @@ def _once_in_extra(row: Record) -> Record:
 
 
 def _about(row: Record, *more: str) -> Record:
-    return {name: row.get(name) for name in ("interaction_id", "occurred_at", "project", "agent", "session_id", *more)}
+    return {name: row.get(name) for name in (*_OF_INTERACTION, *more)}

@@ -9,6 +9,7 @@ from typing import Any
 from slowwave.dashboards.commands import command_line
 from slowwave.flows.ask.cells import json_bytes
 from slowwave.flows.decide.memory_edits import Edit, Known
+from slowwave.flows.kernel.columns.declared import LABELS
 from slowwave.flows.kernel.progress import print_lines, this_command
 from slowwave.flows.kernel.terminal import shortened
 from slowwave.flows.kernel.times import utc_text
@@ -16,7 +17,6 @@ from slowwave.transforms.decisions.memory_edits import differences
 from slowwave.transforms.landing.tables import Memories
 
 _SHOWN_TEXT = 600
-_LABELS = {"memory_type": "type", "source_ids": "sources", "superseded_by": "replaced by", "user_id": "user"}
 
 
 def known_memory_fields(known: Known) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def known_memory_fields(known: Known) -> dict[str, Any]:
     undoable = known.undoable
     changes = [
         {
-            **{name: row[name] for name in ("changed_at", "recorded_at", "changed_by", "reason")},
+            **{name: row[name] for name in Memories.of_change},
             "changed": differences(before, after),
         }
         for row, before, after in zip(known.changes.to_dicts(), befores, known.states, strict=True)
@@ -76,7 +76,7 @@ def _altered_line(name: str, was: object, will_be: object) -> str:
 
 
 def _label(name: str) -> str:
-    return _LABELS.get(name, name)
+    return LABELS.get(name, name)
 
 
 def _value(value: object) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from slowwave.flows.cli.groups import examples, first_examples
+from slowwave.flows.cli.memory.edit_options import with_edit_options
 from slowwave.flows.cli.shared import Decision, Output, ask, deciding, writing
+from slowwave.flows.kernel.columns.declared import EDITS
 from slowwave.flows.kernel.settings import settings_from_environment
-from slowwave.transforms.core.vocabularies import Scope
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -43,22 +43,6 @@ memory = typer.Typer(
 )
 
 
-class Clearable(StrEnum):  # typer takes no list of Literal
-    """What a memory may be without."""
-
-    agent = "agent"
-    confidence = "confidence"
-    importance = "importance"
-    source_ids = "source_ids"
-    scope = "scope"
-    user_id = "user_id"
-    category = "category"
-    domain = "domain"
-    source = "source"
-    tags = "tags"
-    expires_at = "expires_at"
-
-
 Id = Annotated[str, typer.Argument(help="The memory's whole id.", metavar="MEMORY_ID")]
 
 
@@ -82,89 +66,58 @@ def show(
 
 @memory.command("edit", epilog=examples(EXAMPLES["edit"]))
 @deciding
+@with_edit_options
 def edit(
     memory_id: Id,
-    content: Annotated[str | None, typer.Option(help="The text; - reads it from standard input.", metavar="TEXT")] = (
-        None
-    ),
-    memory_type: Annotated[str | None, typer.Option("--type", help="Its type, such as preference.")] = None,
-    project: Annotated[str | None, typer.Option(help="Its project; '' is none.")] = None,
-    agent: Annotated[str | None, typer.Option(help="Its agent; '' is none.")] = None,
-    confidence: Annotated[
-        float | None, typer.Option(min=0, max=1, metavar="0-1", help="How sure one is of it; quotes add to it.")
-    ] = None,
-    importance: Annotated[float | None, typer.Option(min=0, max=1, metavar="0-1", help="Importance.")] = None,
-    status: Annotated[
-        Literal["candidate", "active", "graduated"] | None,
-        typer.Option(help="`memory archive` and `memory invalidate` give others."),
-    ] = None,
-    scope: Annotated[Scope | None, typer.Option(help="Eligible for its agent, in its project, or everywhere.")] = None,
-    user: Annotated[
-        str | None, typer.Option(help="The user it is about: eligible for nobody else; '' is none.")
-    ] = None,
-    category: Annotated[str | None, typer.Option(help="Kind of preference; '' is none.")] = None,
-    domain: Annotated[str | None, typer.Option(help="Field of knowledge; '' is none.")] = None,
-    source: Annotated[str | None, typer.Option(help="How it came to be known; '' is none.")] = None,
-    expires_at: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="From then on it is not eligible, such as 2026-07-01; '' is never."),
-    ] = None,
-    clear: Annotated[list[Clearable] | None, typer.Option(help="A field it shall be without.")] = None,
     *,
+    clear: list[str],
     decision: Decision,
+    **fields: str | float | None,
 ) -> None:
     """Change what a memory says; what is not named stays as it is."""
     from slowwave.flows.decide.memory_edits import Wish
     from slowwave.transforms.core.blank import says_nothing
     from slowwave.transforms.decisions.memory_edits import EDIT, fields_of_status
 
-    text = _from_standard_input() if content == "-" else content
-    if text is not None and says_nothing(text):
+    named = {name: value for name, value in fields.items() if value is not None}
+    status = named.pop("status", None)
+    if named.get("content") == "-":
+        named["content"] = _from_standard_input()
+    if "content" in named and says_nothing(str(named["content"])):
         message = "a memory says something: `slowwave memory archive` puts it away"
         raise typer.BadParameter(message, param_hint="'--content'")
-    named = {
-        "content": text,
-        "memory_type": memory_type,
-        "project": project,
-        "agent": agent,
-        "confidence": confidence,
-        "importance": importance,
-        "scope": scope,
-        "user_id": user,
-        "category": category,
-        "domain": domain,
-        "source": source,
-    }
-    # what says nothing is none, as in rows that land: a user called " " would be nobody, and the memory nobody's
-    given: dict[str, Any] = {name: _or_none(value) for name, value in named.items() if value is not None}
-    if expires_at is not None:
-        given["expires_at"] = _time_or_none(expires_at)
-    cleared = {each.value for each in clear or []}
-    if cleared & given.keys():
-        message = f"{min(cleared & given.keys())} is both given and cleared"
+    given = {name: _given_value(name, value) for name, value in named.items()}
+    if given.keys() & clear:
+        message = f"{min(given.keys() & clear)} is both given and cleared"
         raise typer.BadParameter(message)
-    if not given and not cleared and status is None:
+    if not given and not clear and status is None:
         message = "say what to change, such as --content: `slowwave memory edit --help` lists all that can be"
         raise typer.BadParameter(message)
-    said = {**given, **dict.fromkeys(cleared)}
-    wish = Wish(EDIT, lambda state: {**said, **(fields_of_status(status, state) if status else {})})
+    said = {**given, **dict.fromkeys(clear)}
+    wish = Wish(EDIT, lambda state: {**said, **(fields_of_status(str(status), state) if status else {})})
     _change(memory_id, wish, decision)
 
 
-def _or_none(value: str | float) -> str | float:
+def _given_value(name: str, value: str | float) -> str | float | datetime | None:
+    """Return what an option says of a field, as rows that land say it."""
     from slowwave.transforms.core.blank import says_nothing
 
+    if isinstance(value, str) and EDITS[name].kind == "time":
+        return _time_or_none(name, value)
+    # what says nothing is none, as in rows that land: a user called " " would be nobody, and the memory nobody's
     return "" if isinstance(value, str) and says_nothing(value) else value
 
 
-def _time_or_none(text: str) -> datetime | None:
+def _time_or_none(name: str, text: str) -> datetime | None:
     """A time as rows that land may state it; None where the text says nothing."""
+    from slowwave.transforms.core.schema import columns
     from slowwave.transforms.landing.coerce import coerced
-    from slowwave.transforms.landing.mapping.expiry import EXPIRES_AT
+    from slowwave.transforms.landing.tables import Memories
 
-    times, reasons = coerced(EXPIRES_AT, [text])
+    (column,) = (each for each in columns(Memories) if each.name == name)
+    times, reasons = coerced(column, [text])
     for reason in reasons.values():
-        raise typer.BadParameter(reason, param_hint="'--expires-at'")
+        raise typer.BadParameter(reason, param_hint=f"'{EDITS[name].option}'")
     return times[0]
 
 

@@ -398,6 +398,7 @@ def test_the_winning_change_is_the_one_that_was_published(why, home):
         says = "expired" if memory_id == "lapsed" else stated["status"]
         assert (stated["project"], says) == (project, status)
         assert stated.keys() <= set(Memories.state)
+        assert memory_id != "lapsed" or stated["expires_at"] is not None
 
 
 @pytest.fixture(scope="module")

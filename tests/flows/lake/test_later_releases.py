@@ -442,7 +442,7 @@ def test_an_older_release_would_refuse_a_half_migrated_lake():
 
 
 def test_declared_types_are_those_that_duckdb_reads():
-    from slowwave.flows.lake.sql import READ
+    from slowwave.flows.kernel.columns.declared import READ
     from slowwave.transforms.core.schema import columns
     from slowwave.transforms.evidence.tables import DayInputs
     from slowwave.transforms.graph import EVIDENCE

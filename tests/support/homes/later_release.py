@@ -62,6 +62,13 @@ def later_release(folder: Path, *edits: tuple[str, str, str]) -> Path:
     return folder
 
 
+def declare_anew(release: Path) -> None:
+    """What `make declared` does, in a release."""
+    script = ROOT / "tests" / "support" / "declared_columns.py"
+    done = run_release(release, release, [str(script), str(release / "slowwave")])
+    assert done.returncode == 0, done.stderr
+
+
 def run_release(release: Path, home: Path, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
     """Python of a release, on a home."""
     environment = {

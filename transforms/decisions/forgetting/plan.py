@@ -7,18 +7,18 @@ import polars as pl
 from slowwave.transforms.core.figures import counted
 from slowwave.transforms.core.frames import Frame, framed
 from slowwave.transforms.core.hashing import hashed
-from slowwave.transforms.core.schema import computed_schema
+from slowwave.transforms.core.schema import choose_columns, computed_schema
 from slowwave.transforms.decisions.forgetting.params import ForgettingParams
 from slowwave.transforms.decisions.forgetting.quotas import quota_excess, quota_kinds, quota_states
 from slowwave.transforms.decisions.forgetting.tables import ForgettingPlan, ForgettingQuotas
 from slowwave.transforms.health.tables import MemoryHealth
 
-HEALTH = (
+HEALTH = choose_columns(
+    MemoryHealth,
     "memory_id", "project", "agent", "status", "created_at", "eligible_count", "injected_count", "reference_count",
     "last_referenced_at", "confirmed_count", "contradicted_count", "confidence_high", "strength", "need_30d",
     "need_if_active", "verdict", "expires_at",
 )  # fmt: skip
-_PLAN = ("memory_id", "project", "agent", "rule", "reason", "need_30d", "strength", "is_shadow")
 _HASH_RANGE = 2**32
 _BEFORE_3 = ("forgetting/1", "forgetting/2")
 
@@ -208,7 +208,7 @@ def _planned(memories: pl.DataFrame, params: ForgettingParams) -> pl.DataFrame:
     share = hashed(planned["memory_id"]).str.slice(0, 8).str.to_integer(base=16, dtype=pl.Int64)
     is_chosen = pl.Series("chosen", share) < int(params.shadow_share * _HASH_RANGE)
     is_shadow = pl.lit(is_chosen) & (pl.col("status") == "active") & pl.col("shadowed_day").is_null()
-    return planned.with_columns(is_shadow.alias("is_shadow")).select(_PLAN)
+    return planned.with_columns(is_shadow.alias("is_shadow")).select(computed_schema(ForgettingPlan).names())
 
 
 def _percent(name: str, unknown: str) -> pl.Expr:

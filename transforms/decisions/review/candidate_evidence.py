@@ -15,6 +15,7 @@ import polars as pl
 from slowwave.transforms.core.carried import taken_over, with_made_of
 from slowwave.transforms.core.frames import Frame, Lazy, framed
 from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.decisions.review.tables import StatementSigns
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.language.word_edges import with_edges
@@ -161,7 +162,10 @@ _LOOKED_FOR = digest(
     [*(part for sign in SIGNS for part in (sign.pattern, str(sign.unless))), f"{_FEW_WORDS} to {_MANY_WORDS} words"]
 )
 _MOST_SESSIONS = 4
-_READ = ("interaction_id", "rule", "statement_id", "occurred_at", "project", "memory_type", "text", "in_prompt")
+_READ = choose_columns(
+    ExtractedStatements,
+    *("interaction_id", "rule", "statement_id", "occurred_at", "project", "memory_type", "text", "in_prompt"),
+)
 _LANDED = 4
 
 

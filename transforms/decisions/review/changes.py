@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal
 
+from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.decisions.review.decisions import MERGE, PROMOTE, REJECT
 from slowwave.transforms.decisions.review.tables import ABOUT_ONE
 from slowwave.transforms.evidence.scopes import scope_tags
+from slowwave.transforms.landing.tables import Memories
 
 Change = dict[str, Any]
 State = Mapping[str, Any]
 
 _PAIRS = ("contradiction", "outdated")
-_RESTORED = ("status", "superseded_by", "source_ids", "confidence")
+_RESTORED = choose_columns(Memories, "status", "superseded_by", "source_ids", "confidence")
 # By how much a memory that is about to expire is extended: AtoCore's step.
 EXTENSION = timedelta(days=90)
 

@@ -8,9 +8,11 @@ import polars as pl
 
 from slowwave.transforms.core.figures import counted
 from slowwave.transforms.core.hashing import DIGEST_BYTES, digest, digests, hashed
+from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.decisions.review.params import QueueParams, ReviewQueueParams
 from slowwave.transforms.evidence.reach import is_global
 from slowwave.transforms.evidence.statements.extract import statement
+from slowwave.transforms.observations.tables import Contradictions
 
 _STATEMENT = ("project", "statement_id")
 _GOING_DOWN = ("weakening", "stale")
@@ -287,6 +289,9 @@ def outdated_memories(
     )
 
 
+_DISPUTED = choose_columns(Contradictions, "project", "memory_ids", "texts", "said_at", "reason")
+
+
 def disputed_memories(
     contradictions: pl.DataFrame, proposals: pl.DataFrame, health: pl.DataFrame, method: str
 ) -> pl.DataFrame:
@@ -296,14 +301,16 @@ def disputed_memories(
             contradictions.select(
                 pl.lit("contradiction").alias("kind"),
                 pl.col("contradiction_id").alias("about"),
-                *("project", "memory_ids", "texts", "said_at", "reason"),
+                *_DISPUTED,
                 pl.lit(None, dtype=pl.String).alias("target_memory_id"),
                 pl.lit(method).alias("method"),
             ),
             proposals.select(
                 pl.lit("merge").alias("kind"),
                 pl.col("proposal_id").alias("about"),
-                *("project", "memory_ids", "texts", "said_at", "reason", "target_memory_id", "method"),
+                *_DISPUTED,
+                "target_memory_id",
+                "method",
             ),
         ]
     )

@@ -9,7 +9,7 @@ import polars as pl
 
 from slowwave.transforms.core.figures import counted
 from slowwave.transforms.core.frames import Frame, selected
-from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.core.schema import choose_columns, polars_schema
 from slowwave.transforms.core.vocabularies import REVIEW_KINDS
 from slowwave.transforms.decisions.review.candidate_evidence import judged_candidates, shown_signs
 from slowwave.transforms.decisions.review.items import (
@@ -146,8 +146,9 @@ def review_queue(
 
 
 _OF_TEXTS = ("contradiction", "outdated", "merge")
-_BEHIND = ("item_id", "interaction_id", "occurred_at", "session_id", "in_prompt")
-_COUNTED = (
+_BEHIND = choose_columns(ReviewStatements, "item_id", "interaction_id", "occurred_at", "session_id", "in_prompt")
+_COUNTED = choose_columns(
+    ReviewQueue,
     "interactions_count",
     "sessions_count",
     "in_prompt_count",

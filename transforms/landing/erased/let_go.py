@@ -7,12 +7,12 @@ from collections.abc import Mapping
 import polars as pl
 
 from slowwave.transforms.core.columns import TEXT_LET_GO
-from slowwave.transforms.core.schema import Landed
+from slowwave.transforms.core.schema import Landed, choose_columns
 from slowwave.transforms.landing.tables import Interactions, Outcomes
 
 # What goes of a row. Of outcomes, task, strategy and error stay: what is learned follows from them every night.
 TEXTS_OF: Mapping[type[Landed], tuple[str, ...]] = {
-    Interactions: ("prompt", "response", "response_summary", "context_pack", "extra"),
+    Interactions: choose_columns(Interactions, "prompt", "response", "response_summary", "context_pack", "extra"),
     Outcomes: ("feedback", "extra"),
 }
 

@@ -11,14 +11,16 @@ from typing import Any
 import polars as pl
 
 from slowwave.transforms.core.blank import says_nothing
+from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.coerce import coerced
 from slowwave.transforms.landing.delivered_rows import DeliveredRows, has_value
 from slowwave.transforms.landing.mapping.contract import FIELDS
 from slowwave.transforms.landing.mapping.conversions import converted
 from slowwave.transforms.landing.mapping.synonyms import SURE_NAMES, plain
+from slowwave.transforms.landing.tables import Interactions
 
-_OF_INTERACTIONS = ("prompt", "response", "created_at", "memories_used", "success")
+_OF_INTERACTIONS = (*choose_columns(Interactions, "prompt", "response", "created_at", "memories_used"), "success")
 # What is looked for under other names, by the kind of a row.
 WANTED: dict[LandedTable | None, tuple[str, ...]] = {
     "interactions": _OF_INTERACTIONS,

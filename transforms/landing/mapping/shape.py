@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from slowwave.transforms.core.exact_json import parse_json_text
+from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.landing.coerce import Unfit, json_text
 from slowwave.transforms.landing.mapping.messages import has_messages, turns_of
 from slowwave.transforms.landing.mapping.paths import value_at, without
 from slowwave.transforms.landing.mapping.rules import Condition, FieldMapping
+from slowwave.transforms.landing.tables import Outcomes
 
 LEFT_OUT = "the mapping leaves it out"
 """How the reason of a row begins that a condition left out: such a row is counted, and is no fault."""
@@ -20,7 +22,20 @@ _MOST_ELEMENTS = 10_000
 _MOST_CHARACTERS = 2**26  # each of the rows carries what else the delivered row has
 # What is said of a whole delivered row: only the last of the rows made of it says it, or it would count several times.
 _ONCE = frozenset(
-    {"success", "attempted", "error_message", "feedback", "duration_ms", "tokens", "cost", "basis", "basis_method"}
+    choose_columns(
+        Outcomes,
+        *(
+            "success",
+            "attempted",
+            "error_message",
+            "feedback",
+            "duration_ms",
+            "tokens",
+            "cost",
+            "basis",
+            "basis_method",
+        ),
+    )
 )
 _IDS = frozenset({"interaction_id", "outcome_id", "memory_id"})
 

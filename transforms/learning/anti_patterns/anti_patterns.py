@@ -6,8 +6,10 @@ from datetime import datetime, timedelta
 
 import polars as pl
 
+from slowwave.transforms.core.schema import choose_columns, polars_schema
 from slowwave.transforms.core.times import epoch_day
 from slowwave.transforms.core.vocabularies import ANTI_PATTERN_KINDS
+from slowwave.transforms.landing.tables import Outcomes
 from slowwave.transforms.learning.anti_patterns.arms import (
     KEY,
     arms,
@@ -29,23 +31,24 @@ from slowwave.transforms.learning.anti_patterns.rows import (
 )
 from slowwave.transforms.learning.anti_patterns.states import BEFORE_SUCCEEDING, keeps_failing, open_states
 from slowwave.transforms.learning.anti_patterns.why_bad import first_why_bad, why_bad
+from slowwave.transforms.learning.tables import AntiPatterns, CountedOutcomes
 
 _READ = (
-    *(*KEY, "cell", "block", "created_at", "known_at", "success", "strategy", "error_id", *ERROR_TEXTS),
-    *("cost", "cost_unit", "duration_ms", "tokens"),
+    *choose_columns(CountedOutcomes, *KEY, "block", "created_at", "known_at", "success", "error_id"),
+    *choose_columns(Outcomes, "strategy", "cost", "cost_unit", "duration_ms", "tokens"),
+    *("cell", *ERROR_TEXTS),
 )
 _MAX_LOG_E = 690.0  # e-values beyond 1e299 are not distinguished
-SCHEMA = pl.Schema(
-    {
-        **dict.fromkeys([*KEY, "error_id", "kind", "pattern", "why_bad", *ERROR_TEXTS], pl.String),
-        **dict.fromkeys(["failures", "attempts", "error_failures", "error_family_failures"], pl.Int64),
-        **dict.fromkeys(["failure_rate", "baseline_rate", "e_value", "q_value", "cost"], pl.Float64),
-        **dict.fromkeys(["cost_unit", "better_alternative", "better_alternative_strategy_id"], pl.String),
-        **dict.fromkeys(["first_seen_at", "last_seen_at"], pl.Datetime("us")),
-        "sessions": pl.Int64,
-        "state": pl.String,
-    }
+# In the order in which golden tables have them; published, they stand as declared.
+_IN_ORDER = choose_columns(
+    AntiPatterns,
+    *(*KEY, "error_id", "kind", "pattern", "why_bad", *ERROR_TEXTS),
+    *("failures", "attempts", "error_failures", "error_family_failures"),
+    *("failure_rate", "baseline_rate", "e_value", "q_value", "cost"),
+    *("cost_unit", "better_alternative", "better_alternative_strategy_id", "first_seen_at", "last_seen_at"),
+    *("sessions", "state"),
 )
+SCHEMA = pl.Schema({name: polars_schema(AntiPatterns)[name] for name in _IN_ORDER})
 
 
 def _kinds(states: pl.DataFrame) -> pl.DataFrame:

@@ -12,10 +12,11 @@ import numpy as np
 import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
+from slowwave.transforms.core.columns import STRATEGY_KEY
 from slowwave.transforms.core.counts.groups import Groups
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 
-KEY = ("project", "agent", "task_type", "strategy_id")
+KEY = STRATEGY_KEY
 MILLION = 1_000_000
 _DAYS = 2**32  # more than there are, before 1970 and since
 _MICROSECONDS = 86_400_000_000  # of a day

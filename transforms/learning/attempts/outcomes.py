@@ -9,11 +9,12 @@ import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
 from slowwave.transforms.core.frames import Frame, Lazy
+from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.evidence.tables import ReplayedInteractions
 from slowwave.transforms.learning.attempts.params import AttemptParams
 from slowwave.transforms.learning.tables import CountedOutcomes
 
-_TAKEN_FROM_INTERACTION = ("project", "agent", "session_id", "user_id")
+_TAKEN_FROM_INTERACTION = choose_columns(ReplayedInteractions, "project", "agent", "session_id", "user_id")
 _LOOKED_AT = 2_000
 
 

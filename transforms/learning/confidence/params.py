@@ -47,7 +47,7 @@ _DEFAULT = ConfidencePoint(
 
 
 def _grid(*prior_strengths: int) -> tuple[ConfidencePoint, ...]:
-    names = ("half_life_days", "record_strength", "prior_strength", "relatives_share", "fading_half_life_days")
+    names = tuple(ConfidencePoint.model_fields)
     values = product((2, 7, 30), (2, 6), prior_strengths, (0.5, 1), (30, 1_000))
     points = (ConfidencePoint.model_validate(dict(zip(names, of, strict=True))) for of in values)
     return (_DEFAULT, *points)

@@ -15,7 +15,6 @@ from slowwave.transforms.learning.confidence.params import ConfidenceParams
 
 _MICRO = 1_000_000
 GROUP = ("project", "agent", "task_type")
-_OWN = ("project", "agent", "task_type", "strategy_id")
 _PARENTS = (
     ("project",),
     ("project", "agent"),

@@ -15,12 +15,13 @@ import numpy as np
 import polars as pl
 
 from slowwave.transforms.core.arrays import Floats, Integers
+from slowwave.transforms.core.columns import STRATEGY_KEY
 from slowwave.transforms.core.counts.decayed_counts import Counts, Timeline
 from slowwave.transforms.core.statistics import plain_expit, plain_logit
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.forecast.params import ForecastParams, ForecastPoint
 
-CELL = ("project", "agent", "task_type", "strategy_id")
+CELL = STRATEGY_KEY
 _PARENTS = (
     ("project",),
     ("project", "agent"),

@@ -10,7 +10,7 @@ import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.core.frames import empty
-from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.core.schema import choose_columns, polars_schema
 from slowwave.transforms.language.word_vectors import WordVectors
 from slowwave.transforms.observations.curation.considered import Considered, with_changes
 from slowwave.transforms.observations.curation.statements import curation_kind, curation_log
@@ -26,7 +26,7 @@ from slowwave.transforms.observations.statements import utterances
 from slowwave.transforms.observations.tables import CurationDecisions
 
 # Added later: what names the run, and what the rules say where a model decided.
-_OF_RUN = ("run_id", "as_of", "rules_action", "rules_target_memory_id", "rules_reason")
+_OF_RUN = choose_columns(CurationDecisions, "run_id", "as_of", "rules_action", "rules_target_memory_id", "rules_reason")
 # Methods that take what is newer, and at odds by its words, for a change of state.
 _BY_WORDS_ALONE = frozenset({"curate/1", "curate/2"})
 _MET_PER_CONSIDERED = 2
@@ -151,7 +151,7 @@ def _listed(rows: pl.DataFrame, said: pl.Series) -> pl.Series:
 
 def _items(said: pl.DataFrame, active: pl.DataFrame) -> pl.DataFrame:
     """What was said and the stretches in which memories were active, in order of time; `row`: its place in `said`."""
-    columns = ["memory_id", "project", "scope", "content", "normal", "from"]
+    columns = [*choose_columns(CurationDecisions, "memory_id", "project", "scope", "content"), "normal", "from"]
     items = pl.concat(
         [
             said.select(*columns, pl.lit(None, pl.Datetime("us")).alias("until"), pl.lit(0).alias("is_known")),
