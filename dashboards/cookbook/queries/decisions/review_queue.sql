@@ -5,7 +5,9 @@
 --   interactions – in them; in_prompt – of them those whose prompt said it already; succeeded – of them those whose
 --   latest attempt succeeded; failed – those whose latest attempt failed; last_seen_at (UTC) – last of them;
 --   reason – why it needs one; item_id – as `slowwave review` takes it
--- params: item_id=%; kind=%; project=%
+-- params: agent=%; item_id=%; kind=%; project=%; since=; tag=%; until=; user=%
+-- With `since` or `until` (days, both included) those last seen on these days; with `agent` or `tag` those about a memory
+-- of that agent, or with that tag.
 SELECT
     rank, kind, project, user_id, memory_type, text, sessions_count AS sessions, interactions_count AS interactions,
     in_prompt_count AS in_prompt, succeeded_count AS succeeded, failed_count AS failed, last_seen_at, reason, item_id
@@ -14,4 +16,18 @@ WHERE
     project LIKE $project ESCAPE '\'
     AND kind LIKE $kind ESCAPE '\'
     AND item_id LIKE $item_id ESCAPE '\'
+    AND coalesce(user_id, '') LIKE $user ESCAPE '\'
+    AND ($since = '' OR last_seen_at >= nullif($since, '')::DATE)
+    AND ($until = '' OR last_seen_at < nullif($until, '')::DATE::TIMESTAMP + INTERVAL 1 DAY)
+    AND (
+        ($agent = '%' AND $tag = '%')
+        OR item_id IN (
+            SELECT o.item_id
+            FROM (SELECT item_id, unnest(memory_ids) AS memory_id FROM review_queue) AS o
+            JOIN memory_health AS h USING (memory_id)
+            WHERE
+                coalesce(h.agent, '') LIKE $agent ESCAPE '\'
+                AND ($tag = '%' OR len(list_filter(h.tags, lambda tag: tag LIKE $tag ESCAPE '\')) > 0)
+        )
+    )
 ORDER BY rank

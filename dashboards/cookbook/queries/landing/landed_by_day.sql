@@ -1,5 +1,5 @@
 -- question: How many rows of each kind happened on each day, and how many of them were recorded late?
--- columns: landed_table – interactions, outcomes or memories (changes of them); day (UTC day) – when they happened;
+-- columns: landed_table – interactions, outcomes or memories (changes of them); day (UTC day) – when they happened; is_complete – it had ended before the publish's as_of;
 --   rows_count (rows) – winning versions; inferred_count (rows) – of them outcomes that were inferred; late_count (rows) – of them recorded more than 24 hours after they happened
 -- params: agent=%; project=%; since=1900-01-01; until=9999-12-31
 -- `since` and `until` are days, both included.
@@ -7,6 +7,7 @@
 SELECT
     landed_table,
     day,
+    day < any_value(as_of)::DATE AS is_complete,
     sum(rows_count)::BIGINT AS rows_count,
     sum(inferred_count)::BIGINT AS inferred_count,
     sum(late_count)::BIGINT AS late_count

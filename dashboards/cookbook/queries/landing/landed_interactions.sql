@@ -5,7 +5,7 @@
 --   whose behalf, NULL is not known; memories_count (memories) – put into its prompt, NULL is not said; cited_count
 --   (memories) – named by its answer, NULL is not said; interaction_id – the interaction; recorded_at (UTC) – when the
 --   version that counts was written; interactions_count (interactions) – that fit, on all pages together
--- params: project=%; agent=%; client=%; session_id=%; user_id=%; since=; until=; limit=50; offset=0
+-- params: project=%; agent=%; client=%; session_id=%; user=%; since=; until=; limit=50; offset=0
 -- `since` is included and `until` is not: a day (its midnight), or a time with or without an offset (none: UTC), to the
 -- microsecond; '' is no bound. A client, session or user that is not known is ''. Rows written after what the publish
 -- shows are among them.
@@ -17,7 +17,7 @@ WHERE
     AND agent LIKE $agent ESCAPE '\'
     AND coalesce(client, '') LIKE $client ESCAPE '\'
     AND coalesce(session_id, '') LIKE $session_id ESCAPE '\'
-    AND coalesce(user_id, '') LIKE $user_id ESCAPE '\'
+    AND coalesce(user_id, '') LIKE $user ESCAPE '\'
     AND ($since = '' OR created_at >= nullif($since, '')::TIMESTAMPTZ::TIMESTAMP)
     AND ($until = '' OR created_at < nullif($until, '')::TIMESTAMPTZ::TIMESTAMP)
 ORDER BY created_at DESC, interaction_id

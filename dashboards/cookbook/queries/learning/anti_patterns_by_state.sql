@@ -3,7 +3,8 @@
 --   error_template – the error behind at least half of its failures; failure_rate (0-1) – of all its attempts;
 --   baseline_rate (0-1) – of comparable attempts; e_value – evidence that may be looked at every night; last_seen_at (UTC) –
 --   last failure
--- params: agent=%; project=%; task_type=%
+-- params: agent=%; project=%; since=1900-01-01; task_type=%; until=9999-12-31
+-- Those whose last failure is of the days `since` to `until`, both included; figures are of all days.
 SELECT
     state,
     kind,
@@ -22,4 +23,6 @@ WHERE
     AND project LIKE $project ESCAPE '\'
     AND agent LIKE $agent ESCAPE '\'
     AND task_type LIKE $task_type ESCAPE '\'
+    AND last_seen_at >= $since::DATE
+    AND last_seen_at < $until::DATE::TIMESTAMP + INTERVAL 1 DAY
 ORDER BY state DESC, e_value DESC, project, agent, task_type, strategy_id

@@ -4,7 +4,8 @@
 --   failed with it;
 --   apart (attempts) – inferred failures with it, not counted; sessions (sessions) – distinct sessions among them; strategies – how many strategies failed with it; example – one
 --   real message; last_at (UTC) – the last of them; error_id – for `slowwave why`
--- params: agent=%; project=%; task_type=%; limit=20
+-- params: agent=%; project=%; since=1900-01-01; task_type=%; until=9999-12-31; limit=20
+-- `since` and `until` are days, both included.
 SELECT
     project,
     any_value(e.error_template) AS error_template,
@@ -24,6 +25,8 @@ WHERE
     AND project LIKE $project ESCAPE '\'
     AND agent LIKE $agent ESCAPE '\'
     AND task_type LIKE $task_type ESCAPE '\'
+    AND o.created_at >= $since::DATE
+    AND o.created_at < $until::DATE::TIMESTAMP + INTERVAL 1 DAY
 GROUP BY project, error_id
 ORDER BY failures DESC, apart DESC, project, error_id
 LIMIT $limit::BIGINT

@@ -3,7 +3,8 @@
 --   fails more often than its comparables; failures – failed attempts; attempts – attempts;
 --   inferred (attempts) – of them known by inference alone; expected_failures – failures that comparable attempts would have had; cost – of the failures beyond those, in
 --   cost_unit; cost_unit – ms, tokens, or what producers said of their costs, such as usd, NULL: nobody said; better_alternative – the tried strategy that is best so far, where its lower bound is above this one's confidence, else NULL; why_bad – the evidence
--- params: agent=%; project=%; state=open; task_type=%
+-- params: agent=%; project=%; state=open; since=1900-01-01; task_type=%; until=9999-12-31
+-- Those whose last failure is of the days `since` to `until`, both included; figures are of all days.
 SELECT
     project,
     agent,
@@ -31,4 +32,6 @@ WHERE
     AND project LIKE $project ESCAPE '\'
     AND agent LIKE $agent ESCAPE '\'
     AND task_type LIKE $task_type ESCAPE '\'
+    AND last_seen_at >= $since::DATE
+    AND last_seen_at < $until::DATE::TIMESTAMP + INTERVAL 1 DAY
 ORDER BY cost_unit, cost DESC NULLS LAST, failures DESC, project, agent, task_type, strategy_id

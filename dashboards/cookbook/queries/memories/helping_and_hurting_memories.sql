@@ -4,7 +4,7 @@
 --   of shares) – upper end; lift_basis – randomised or cutoff: an effect, same_task: before and after, matched:
 --   associated only, retrieval was not randomised; lift_detectable (difference of shares) – smallest lift that
 --   its own interactions would show; is_harmful – lowers success beyond chance; lost_successes (attempts) – lost to it; content – its text
--- params: basis=%; project=%
+-- params: agent=%; basis=%; project=%; tag=%; user=%
 SELECT
     memory_id,
     project,
@@ -17,5 +17,11 @@ SELECT
     lost_successes,
     content
 FROM memory_health
-WHERE lift IS NOT NULL AND lift_basis LIKE $basis ESCAPE '\' AND coalesce(project, '') LIKE $project ESCAPE '\'
+WHERE
+    lift IS NOT NULL
+    AND lift_basis LIKE $basis ESCAPE '\'
+    AND coalesce(project, '') LIKE $project ESCAPE '\'
+    AND coalesce(agent, '') LIKE $agent ESCAPE '\'
+    AND coalesce(user_id, '') LIKE $user ESCAPE '\'
+    AND ($tag = '%' OR len(list_filter(tags, lambda tag: tag LIKE $tag ESCAPE '\')) > 0)
 ORDER BY is_harmful DESC NULLS LAST, lift, memory_id

@@ -1,14 +1,19 @@
 -- question: What should be done about the active memories of each project, and how is their use going?
 -- columns: project – the project, '' is none; verdict – keep, review, forget, harmful or unproven; trend – of its use: new,
 --   strengthening, stable, weakening, stale or unproven; memories_count (memories) – active ones
--- params: project=%
+-- params: agent=%; project=%; tag=%; user=%
 SELECT
     project,
     verdict,
     trend,
     count(*) AS memories_count
 FROM memory_health
-WHERE status = 'active' AND coalesce(project, '') LIKE $project ESCAPE '\'
+WHERE
+    status = 'active'
+    AND coalesce(project, '') LIKE $project ESCAPE '\'
+    AND coalesce(agent, '') LIKE $agent ESCAPE '\'
+    AND coalesce(user_id, '') LIKE $user ESCAPE '\'
+    AND ($tag = '%' OR len(list_filter(tags, lambda tag: tag LIKE $tag ESCAPE '\')) > 0)
 GROUP BY project, verdict, trend
 ORDER BY
     project,

@@ -7,8 +7,9 @@
 --   given it; reference_count (interactions) – answers that quote or use it, a minimum; last_referenced_at (UTC) –
 --   the last of them; content (first 200 characters) – its text; memories_count (memories) – that fit, on all pages
 --   together
--- params: search=; project=%; status=%; verdict=%; trend=%; memory_type=%; sort=verdict; limit=50; offset=0
--- `search` is found anywhere in the text or the id, upper or lower case, and no pattern. `sort` is verdict (what needs a
+-- params: search=; project=%; agent=%; user=%; tag=%; since=; until=; status=%; verdict=%; trend=%; memory_type=%; sort=verdict; limit=50; offset=0
+-- `search` is found anywhere in the text or the id, upper or lower case, and no pattern. With `since` or `until` (days,
+-- both included) those whose last reference is of these days. `sort` is verdict (what needs a
 -- person first, most loss avoided per minute of looking), references, needed, weakest, surest (highest lower end of
 -- confidence), doubtful (lowest upper end), newest, last_used, or memory_id; any other is memory_id. A status, project or
 -- type that is not known is ''.
@@ -30,6 +31,11 @@ WITH fitting AS MATERIALIZED (
     WHERE
         (contains(lower(coalesce(content, '')), lower($search)) OR contains(lower(memory_id), lower($search)))
         AND coalesce(project, '') LIKE $project ESCAPE '\'
+        AND coalesce(agent, '') LIKE $agent ESCAPE '\'
+        AND coalesce(user_id, '') LIKE $user ESCAPE '\'
+        AND ($tag = '%' OR len(list_filter(tags, lambda tag: tag LIKE $tag ESCAPE '\')) > 0)
+        AND ($since = '' OR last_referenced_at >= nullif($since, '')::DATE)
+        AND ($until = '' OR last_referenced_at < nullif($until, '')::DATE::TIMESTAMP + INTERVAL 1 DAY)
         AND coalesce(status, '') LIKE $status ESCAPE '\'
         AND verdict LIKE $verdict ESCAPE '\'
         AND trend LIKE $trend ESCAPE '\'

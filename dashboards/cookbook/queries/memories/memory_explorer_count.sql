@@ -1,11 +1,16 @@
 -- question: How many memories fit what the explorer is asked for?
 -- columns: memories_count (memories) – on all pages of `memory_explorer` together
--- params: search=; project=%; status=%; verdict=%; trend=%; memory_type=%
+-- params: search=; project=%; agent=%; user=%; tag=%; since=; until=; status=%; verdict=%; trend=%; memory_type=%
 SELECT count(*) AS memories_count
 FROM memory_health
 WHERE
     (contains(lower(coalesce(content, '')), lower($search)) OR contains(lower(memory_id), lower($search)))
     AND coalesce(project, '') LIKE $project ESCAPE '\'
+    AND coalesce(agent, '') LIKE $agent ESCAPE '\'
+    AND coalesce(user_id, '') LIKE $user ESCAPE '\'
+    AND ($tag = '%' OR len(list_filter(tags, lambda tag: tag LIKE $tag ESCAPE '\')) > 0)
+    AND ($since = '' OR last_referenced_at >= nullif($since, '')::DATE)
+    AND ($until = '' OR last_referenced_at < nullif($until, '')::DATE::TIMESTAMP + INTERVAL 1 DAY)
     AND coalesce(status, '') LIKE $status ESCAPE '\'
     AND verdict LIKE $verdict ESCAPE '\'
     AND trend LIKE $trend ESCAPE '\'

@@ -1,5 +1,5 @@
 -- question: How many interactions, injections, uses and attempts were there, and what did they cost, day by day?
--- columns: day (UTC day) – when; interactions (interactions) – asked on it; injected (interactions) – with at least one
+-- columns: day (UTC day) – when; is_complete – it had ended before the publish's as_of; interactions (interactions) – asked on it; injected (interactions) – with at least one
 --   memory in the prompt; used (interactions) – of them, those whose answer quotes or uses such a memory, a minimum;
 --   injected_tokens (tokens) – of the memories in all prompts, a quarter of their characters; tokens (tokens) – that
 --   interactions state; cost (the owner's currency) – that they state; attempts (attempts) – real attempts that ended on
@@ -29,7 +29,7 @@ sizes AS (
     GROUP BY day
 ),
 landed AS (
-    SELECT day, sum(rows_count)::BIGINT AS interactions, sum(stated_tokens)::BIGINT AS tokens, sum(stated_cost) AS cost
+    SELECT day, any_value(as_of) AS as_of, sum(rows_count)::BIGINT AS interactions, sum(stated_tokens)::BIGINT AS tokens, sum(stated_cost) AS cost
     FROM landed_days
     WHERE
         landed_table = 'interactions' AND day BETWEEN $since::DATE AND $until::DATE
@@ -38,7 +38,7 @@ landed AS (
     GROUP BY day
 ),
 ended AS (
-    SELECT created_at::DATE AS day, count(*) AS attempts, count(*) FILTER (success) AS successes
+    SELECT created_at::DATE AS day, any_value(as_of) AS as_of, count(*) AS attempts, count(*) FILTER (success) AS successes
     FROM counted_outcomes
     WHERE
         is_counted
@@ -58,6 +58,7 @@ helped AS (
 )
 SELECT
     day,
+    day < coalesce(landed.as_of, ended.as_of)::DATE AS is_complete,
     coalesce(interactions, 0) AS interactions,
     coalesce(injected, 0) AS injected,
     coalesce(used, 0) AS used,

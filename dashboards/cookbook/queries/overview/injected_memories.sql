@@ -3,7 +3,7 @@
 --   that were given it; used (interactions) – of them, those whose answer quotes or uses it, a minimum; tokens (tokens) –
 --   of its text, estimated as a quarter of its characters; injected_tokens (tokens) – in all prompts together;
 --   is_unused – injected `at_least` times or more, and no use was ever found in an answer; content – its text
--- params: agent=%; at_least=10; project=%; since=1900-01-01; until=9999-12-31
+-- params: agent=%; at_least=10; project=%; since=1900-01-01; tag=%; until=9999-12-31; user=%
 -- `since` and `until` are days, both included. Of uses a part is found, so this is no proof that a memory was of no use.
 WITH given AS (
     SELECT
@@ -30,4 +30,7 @@ SELECT
     h.content
 FROM given AS g
 JOIN memory_health AS h USING (memory_id)
+WHERE
+    coalesce(h.user_id, '') LIKE $user ESCAPE '\'
+    AND ($tag = '%' OR len(list_filter(h.tags, lambda tag: tag LIKE $tag ESCAPE '\')) > 0)
 ORDER BY injected_tokens DESC, memory_id

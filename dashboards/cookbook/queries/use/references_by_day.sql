@@ -1,5 +1,5 @@
 -- question: How many interactions had a memory injected, and how many answers quoted or used one, day by day?
--- columns: day (UTC day) – when; injected_interactions (interactions) – with at least one memory injected;
+-- columns: day (UTC day) – when; is_complete – it had ended before the publish's as_of; injected_interactions (interactions) – with at least one memory injected;
 --   echoing_interactions (interactions) – whose answer quotes at least one memory;
 --   parroting_interactions (interactions) – of them, those whose prompt held the quoted words too;
 --   using_interactions (interactions) – whose answer uses at least one in other words;
@@ -8,7 +8,7 @@
 -- params: agent=%; project=%; since=1900-01-01; until=9999-12-31
 -- `since` and `until` are days, both included.
 WITH shown AS (
-    SELECT occurred_at::DATE AS day, interaction_id, memory_id, is_injected, is_echoed, in_prompt, is_used, is_cited
+    SELECT occurred_at::DATE AS day, as_of::DATE AS as_of, interaction_id, memory_id, is_injected, is_echoed, in_prompt, is_used, is_cited
     FROM memory_references
     WHERE
         occurred_at >= $since::DATE AND occurred_at < $until::DATE::TIMESTAMP + INTERVAL 1 DAY
@@ -19,6 +19,7 @@ WITH shown AS (
 interactions AS (
     SELECT
         day,
+        any_value(as_of) AS as_of,
         bool_or(is_injected) AS is_injected,
         bool_or(is_echoed) AS is_echoed,
         bool_or(in_prompt) AS in_prompt,
@@ -35,6 +36,7 @@ memories AS (
 )
 SELECT
     day,
+    day < any_value(as_of) AS is_complete,
     count(*) FILTER (is_injected) AS injected_interactions,
     count(*) FILTER (is_echoed) AS echoing_interactions,
     count(*) FILTER (in_prompt) AS parroting_interactions,
