@@ -28,18 +28,20 @@ from slowwave.dashboards.app.pages.review import review_page
 from slowwave.dashboards.app.pages.runs import runs_page
 from slowwave.dashboards.app.pages.sql import sql_page
 from slowwave.dashboards.app.pages.strategies import strategies_page
-from slowwave.dashboards.app.widgets import notice
+from slowwave.dashboards.app.widgets import carried, carrying, notice
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import FIRST_PAGE
 from slowwave.dashboards.report.night_story import narrowed
 from slowwave.dashboards.templates import rendered
-from slowwave.flows.ask.connection import OTHER_RELEASE, error_lines, is_of_another_release, published_file
+from slowwave.flows.ask.connection import error_lines, is_of_another_release, published_file
 from slowwave.flows.ask.narrowed import narrowed_by
 from slowwave.flows.care.status import Clock, earlier_instant
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings, settings_from_environment
+from slowwave.flows.kernel.terminal import terminal_safe
 from slowwave.flows.kernel.times import in_words, utc_text
+from slowwave.flows.kernel.version import VERSION
 from slowwave.flows.nightly.nights import ledger, stopped_night
 
 SECONDS_BETWEEN_LOOKS = 5
@@ -151,14 +153,25 @@ def _drawn(draw: Callable[[Published], None], published: Published) -> None:
     """A page, or what went wrong in a query of it."""
     try:
         draw(published)
-    except duckdb.Error as error:
+    except (duckdb.Error, KeyError, pl.exceptions.ColumnNotFoundError) as error:
+        is_lacking = not isinstance(error, duckdb.Error) or is_of_another_release(error)
+        told = error_lines(error) if isinstance(error, duckdb.Error) else f"the tables lack {terminal_safe(str(error))}"
         notice(
             "error",
-            f"this part of the page could not be drawn: {error_lines(error)}",
-            OTHER_RELEASE
-            if is_of_another_release(error)
+            f"this part of the page could not be drawn: {told}",
+            f"release {published.version} wrote these tables, and this is {VERSION}: `slowwave nightly` publishes them "
+            "anew"
+            if is_lacking
             else "reload the page; if that does not help, `slowwave nightly --full` makes the tables anew",
         )
+
+
+def _carry_on(path: str) -> None:
+    """Write into the address of another page what was chosen on the one before: the menu's links say nothing."""
+    before, chosen = st.session_state.get("carried", (path, {}))
+    if before != path and not carried():
+        st.query_params.update(chosen)
+    st.session_state["carried"] = (path, carried())
 
 
 def app() -> None:
@@ -187,8 +200,9 @@ def app() -> None:
     page = st.navigation(pages)  # under headings its lists would be none to screen readers
     address = st.session_state.pop(LEADS_TO, "")
     if address:  # `st.switch_page` would put an address between the two that nobody chose
-        st.html(rendered("go_to.html.jinja", address=address), unsafe_allow_javascript=True)
+        st.html(rendered("go_to.html.jinja", address=carrying(address)), unsafe_allow_javascript=True)
         st.stop()
+    _carry_on(page.url_path)
     with st.sidebar:
         _freshness(settings, current, published)
     page.run()

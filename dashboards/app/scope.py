@@ -1,145 +1,302 @@
-"""What a page is about: project, agent and days, and with what it compares them; all of it stands in the address."""
+"""The scope bar: of what a page is, and with what it compares that. All of it stands in the address.
+
+A page names its recipes, and has the controls that these have params for: project, agent, user, tag and days. What else
+the address says of them is kept for the pages that it leads to.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
 
+import duckdb
 import polars as pl
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from slowwave.dashboards.app.grid import draw_grid, recipe_columns
 from slowwave.dashboards.app.widgets import (
+    ANY,
     address,
     choice,
     day_choice,
     label_of,
-    memory_projects,
     notice,
     pattern,
-    project_choice,
+    said,
+    said_day,
+    said_project,
+    text_choice,
 )
-from slowwave.dashboards.cookbook.answers import Answers
+from slowwave.dashboards.cookbook.answers import ALL
+from slowwave.dashboards.cookbook.cookbook import cookbook
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.overview.six_answers import BEFORE, Scope
 from slowwave.dashboards.overview.window import ALL_DAYS, DAYS, DEFAULT_DAYS, LATEST, Days, Window, window_of
+from slowwave.flows.ask.cells import cell_text
+from slowwave.flows.ask.diff.publish_diff import Chosen as DiffOf
+from slowwave.flows.ask.diff.publish_diff import PublishDiff, publish_diff
+from slowwave.flows.ask.narrowed import Narrowed
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.times import utc_text
 
 CUSTOM = "custom"
 """Stands for days that are chosen by the day."""
 _NOTHING = "nothing"
-_PROJECT, _AGENT = "project ", "agent "
-_MANY = 100_000
-_MOST_AGENTS = 200
+_PROJECT, _AGENT, _PUBLISH = "project ", "agent ", "publish "
+_MOST_OTHERS, _DIFFERENCES = 200, 20
+_PUBLISHED = ("published", "published_incomplete")
 _RANGES = {f"{days}": f"Last {days} days" for days in DAYS} | {f"{ALL_DAYS}": "All days", CUSTOM: "Other days…"}
-# what pages hand on to each other
-_CARRIED = ("project", "no_project", "agent", "days", "since", "until")
+# by name in the address: the recipe that lists what there is, and its column
+_LISTS = {
+    "project": ("memory_use_by_project", "project"),
+    "agent": ("agents", "agent"),
+    "user": ("users", "user"),
+    "tag": ("tags", "tag"),
+}
+# by recipe: the published table whose rows it lists
+_TABLES = {
+    "memory_explorer": "memory_health",
+    "strategies": "heuristics",
+    "review_queue": "review_queue",
+    "observations": "observations",
+}
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two that are compared: a publish, and params of recipes. `days`: None is all."""
+
+    published: Published
+    values: Mapping[str, str]
+    days: Days | None = None
+
+    def of(self, recipe: str) -> dict[str, str]:
+        """Return the params of a recipe, as far as it has them."""
+        return {name: value for name, value in self.values.items() if name in cookbook()[recipe].params}
+
+    @property
+    def scope(self) -> Scope:
+        """Its project and agent."""
+        return Scope(self.values.get("project", ANY), self.values.get("agent", ANY))
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """What a page is about. `project`: None is all. `other`: what it is compared with, in a word and in words."""
+    """What a page is about. `project`: None is all. `other`: what it is compared with, in a word and in words.
 
+    `row`: where the page's own filters stand. `newest`: rows of `freshness`.
+    """
+
+    row: DeltaGenerator
     project: str | None
-    scope: Scope
+    shown: Side
     window: Window
     newest: pl.DataFrame
-    other: tuple[Days, Scope] | None = None
+    other: Side | None = None
     other_is: str = BEFORE
     other_words: str = ""
 
+    def of(self, recipe: str) -> dict[str, str]:
+        """Return what is chosen as the params of a recipe, as far as it has them."""
+        return self.shown.of(recipe)
+
     def words(self) -> str:
-        """Return in words what is shown and with what it is compared."""
+        """Return in words which days are shown, and with what they are compared."""
         compared = f", compared with {self.other_words}" if self.other else ""
-        whole = "Effects, ignored instructions, failing strategies and actions are of all days"
-        agents = "" if self.scope.agent == Scope().agent else ", and but for strategies of all agents"
-        return f"{self.window.words()}{compared}. UTC days. {whole}{agents}."
+        return f"{self.window.words()}{compared}. UTC days."
 
 
-def carried() -> dict[str, str]:
-    """What the address says of project, agent and days, for the addresses that a page leads to."""
-    return {name: address(name) for name in _CARRIED if address(name)}
+def scope_bar(published: Published, title: str, *recipes: str, days: int = ALL_DAYS) -> Chosen:
+    """Draw title and scope of a page in one row, and return what is chosen.
 
-
-def days_params(published: Published) -> dict[str, str]:
-    """Draw the choice of days of a page that shows all of them unless others are chosen, and return recipe params."""
-    with st.columns(3)[0]:
-        chosen = range_choice(ALL_DAYS)
-    if chosen == f"{ALL_DAYS}":
-        return {}
-    return chosen_window(published, published.answer("freshness"), chosen).shown.params()
-
-
-def range_choice(unchosen: int, *, is_bare: bool = False) -> str:
-    """Draw the choice of how many days are shown, `unchosen` if the address says nothing; CUSTOM is which ones."""
-    chosen = choice(
-        "Days", "days", [*_RANGES], unchosen=_RANGES[f"{unchosen}"], shown=_RANGES.__getitem__, is_bare=is_bare
-    )
-    return chosen or f"{unchosen}"
-
-
-def chosen_window(published: Published, newest: pl.DataFrame, chosen: str) -> Window:
-    """Return the days of a range, of which the first and the last are chosen here if it is CUSTOM.
-
-    `newest`: rows of `freshness`.
+    `recipes`: those of the page, whose params are its controls. `days`: how many are shown where the address is silent.
     """
+    params = {param for recipe in recipes for param in cookbook()[recipe].params}
     as_of = published.as_of or LATEST  # a file that does not name its run
-    if chosen != CUSTOM:
-        return window_of(newest, as_of, int(chosen))
+    newest = published.answer("freshness", project=pattern(said_project()))
     usual = window_of(newest, as_of, DEFAULT_DAYS).shown
-    first, last, _ = st.columns([1, 1, 2])
-    with first:
-        since = day_choice("From", "since", usual.first)
-    with last:
-        until = day_choice("To, included", "until", usual.last)
-    if since > until:
-        notice("warning", f"the days end ({until}) before they begin ({since})", "choose a later end")
-        since = until
-    return window_of(newest, as_of, Days(since, until))
-
-
-def scope_choice(published: Published, answers: Answers, title: str) -> Chosen:
-    """Draw title and choices of a page in one row, and return what is chosen."""
-    agents = answers.rows("agents", _MOST_AGENTS)["agent"].to_list()
-    heading, of_project, of_agent, of_days, of_comparison = st.columns([3, 4, 3, 3, 4], vertical_alignment="center")
-    with heading:
-        st.title(title, anchor=False)
-    projects = memory_projects(published)
-    with of_project:
-        project = project_choice(projects, is_bare=True)
-    agent = ""
-    if len(agents) > 1:
-        with of_agent:
-            agent = choice(
-                "Agent", "agent", [*filter(None, agents)], unchosen="All agents", shown=label_of, is_bare=True
+    custom = _corrected_days(usual) if _said_range(days) == CUSTOM and "since" in params else None
+    with st.container(horizontal=True, key="scope", vertical_alignment="center"):
+        st.title(title, anchor=False, width="content")
+        st.html('<details class="sw-filters"><summary>Filters</summary></details>', width="content")
+        row = st.container(horizontal=True, key="scope_filters", vertical_alignment="center")
+    names: dict[str, list[str]] = {}
+    values: dict[str, str] = {}
+    shown = None
+    window = window_of(newest, as_of, ALL_DAYS)
+    with row:
+        for name, (recipe, column) in _LISTS.items():
+            if name in params:
+                names[name] = published.answer(recipe)[column].to_list()
+                if name != "project":
+                    names[name] = [each for each in names[name] if each]
+                if name == "project" or address(name) or len(names[name]) > (name == "agent"):
+                    values[name] = pattern(text_choice(name, names[name]))
+        if "since" in params:
+            choice(
+                "Days", "days", [*_RANGES], unchosen=_RANGES[_said_range(days)], shown=_RANGES.__getitem__, is_bare=True
             )
-    newest = answers.rows("freshness", _MANY, project=pattern(project))
-    with of_days:
-        days = range_choice(DEFAULT_DAYS, is_bare=True)
-    window = chosen_window(published, newest, days)
-    scope = Scope(pattern(project), pattern(agent or None))
-    chosen = Chosen(project, scope, window, newest)
-    with of_comparison:
-        return _compared(chosen, [each for each in projects if each and each != project], [*filter(None, agents)])
+            if custom is not None:
+                custom = Days(
+                    day_choice("From", "since", custom.first), day_choice("To, included", "until", custom.last)
+                )
+            window = window_of(newest, as_of, custom or int(_said_range(days)))
+            shown = window.shown if custom or _said_range(days) != f"{ALL_DAYS}" else None
+        side = Side(published, values | (shown.params() if shown else {}), shown)
+        return _compared(Chosen(row, said_project(), side, window, newest), names)
 
 
-def _compared(chosen: Chosen, projects: Sequence[str], agents: Sequence[str]) -> Chosen:
-    """With the days before, unless the address says: with nothing, or with another project or agent."""
-    others = [f"{_PROJECT}{name}" for name in projects[:_MOST_AGENTS]]
-    others += [f"{_AGENT}{name}" for name in agents if pattern(name) != chosen.scope.agent]
-    said = choice(
+def _said_range(unchosen: int) -> str:
+    """Return which days the address asks for: a length, or CUSTOM."""
+    if address("days") in _RANGES:
+        return address("days")
+    return CUSTOM if address("since") or address("until") else f"{unchosen}"
+
+
+def _corrected_days(usual: Days) -> Days:
+    """Return the days of the address, which is corrected where it says what can be no days."""
+    since, until = said_day("since", usual.first), said_day("until", usual.last)
+    if since > until:
+        told = f"the days end ({until}) before they begin ({since})"
+        notice("warning", told, f"they now end on {since}: choose a later day")
+        until = since
+    for name, day in (("since", since), ("until", until)):
+        if address(name) and address(name) != f"{day}":
+            st.query_params[name] = f"{day}"
+    return Days(since, until)
+
+
+def _compared(chosen: Chosen, names: Mapping[str, Sequence[str]]) -> Chosen:
+    """With the days before, unless the address says: with nothing, or with another project, agent or publish."""
+    of, before = chosen.shown.values, chosen.window.before
+    others = [f"{_PROJECT}{name}" for name in names.get("project", []) if name and pattern(name) != of.get("project")]
+    others += [f"{_AGENT}{name}" for name in names.get("agent", []) if pattern(name) != of.get("agent")]
+    publishes = {f"{_PUBLISH}{run_id}": as_of for run_id, as_of in earlier_publishes(chosen.shown.published)}
+    labels = {name: f"vs. publish of {utc_text(as_of)} ({name[-4:]})" for name, as_of in publishes.items()}
+    other = choice(
         "Compared with",
         "compare",
-        [_NOTHING, *others],
-        unchosen="vs. days before",
-        shown=lambda name: f"vs. {label_of(name)}",
+        [_NOTHING, *others[:_MOST_OTHERS], *publishes],
+        unchosen="vs. days before" if before else "vs. nothing",
+        shown=lambda name: labels.get(name, f"vs. {label_of(name)}"),
         is_bare=True,
     )
-    window, scope = chosen.window, chosen.scope
-    if said.startswith(_PROJECT):
-        scope = replace(scope, project=pattern(said.removeprefix(_PROJECT)))
-    elif said.startswith(_AGENT):
-        scope = replace(scope, agent=pattern(said.removeprefix(_AGENT)))
-    elif said == _NOTHING or window.before is None:
+    if other in publishes:
+        return _with_publish(chosen, other.removeprefix(_PUBLISH))
+    for prefix, name in ((_PROJECT, "project"), (_AGENT, "agent")):
+        if other.startswith(prefix):
+            values = {**of, name: pattern(other.removeprefix(prefix))}
+            side = replace(chosen.shown, values=values)
+            return replace(chosen, other=side, other_is=label_of(other), other_words=label_of(other))
+    if other == _NOTHING or before is None:
         return chosen
-    else:
-        return replace(chosen, other=(window.before, scope), other_words=window.before.words())
-    return replace(chosen, other=(window.shown, scope), other_is=label_of(said), other_words=label_of(said))
+    return replace(
+        chosen, other=Side(chosen.shown.published, {**of, **before.params()}, before), other_words=before.words()
+    )
+
+
+def earlier_publishes(published: Published) -> list[tuple[str, datetime]]:
+    """Return the other publishes whose file can still be read, the newest first: run and as of when."""
+    runs = published.answer("recent_runs", limit=ALL).filter(
+        pl.col("status").is_in(_PUBLISHED), pl.col("run_id") != published.run_id
+    )
+    return [row for row in runs.select("run_id", "as_of").iter_rows() if _file_of(published, row[0]).is_file()]
+
+
+def _file_of(published: Published, run_id: str) -> Path:
+    return published.path.with_name(f"{run_id}.duckdb")
+
+
+@st.cache_resource(max_entries=2, show_spinner=False, on_release=Published.close)
+def _opened(path: str, _narrowed: Narrowed) -> Published:
+    return Published(Path(path), _narrowed)
+
+
+def _with_publish(chosen: Chosen, run_id: str) -> Chosen:
+    """Compare with another publish: with the days that its own range is."""
+    here = chosen.shown
+    try:
+        published = _opened(str(_file_of(here.published, run_id)), here.published.narrowed)
+    except (duckdb.Error, OSError):
+        notice("warning", f"the file of publish {run_id} cannot be read", "choose another publish")
+        return chosen
+    as_of, days = published.as_of or LATEST, here.days
+    if days and address("days") in map(str, DAYS):
+        newest = published.answer("freshness", project=here.values.get("project", ANY))
+        days = window_of(newest, as_of, int(address("days"))).shown
+    values = {**here.values, **(days.params() if days else {})}
+    words = f"the publish of {utc_text(as_of)}"
+    return replace(chosen, other=Side(published, values, days), other_is=words, other_words=words)
+
+
+@contextmanager
+def comparing(chosen: Chosen) -> Iterator[None]:
+    """Say so where the other publish lacks what is compared."""
+    try:
+        yield
+    except (duckdb.Error, UserError):
+        if chosen.other is None or chosen.other.published is chosen.shown.published:
+            raise
+        other = chosen.other.published
+        told = f"publish {other.run_id} of release {other.version} lacks what this page compares"
+        notice("warning", told, "choose a later publish")
+
+
+def compared_counts(chosen: Chosen, recipe: str, column: str, counted: str = "count(*)", **own: str) -> None:
+    """Draw how many rows of an answer have which value, beside those of what the page is compared with.
+
+    What differs most comes first. `counted`: the SQL of what is counted. `own`: more params of the recipe.
+    """
+    if chosen.other is None:
+        return
+    said(chosen.words())
+    with comparing(chosen):
+        now, other = (
+            side.published.counted(recipe, column, counted=counted, **side.of(recipe), **own)
+            for side in (chosen.shown, chosen.other)
+        )
+        rows = now.join(other, on=column, how="full", coalesce=True, nulls_equal=True, suffix="_other").with_columns(
+            pl.col("rows", "rows_other").fill_null(0)
+        )
+        difference = pl.col("rows") - pl.col("rows_other")
+        rows = rows.with_columns(difference.alias("difference")).sort(
+            pl.col("difference").abs(), "rows", column, descending=[True, True, False]
+        )
+        columns = recipe_columns(rows, cookbook()[recipe], (), {"rows": "Now", "rows_other": "Compared with"})
+        draw_grid(columns, caption=f"Compared with {chosen.other_words}, largest differences first")
+    _differences(chosen, recipe)
+
+
+def _differences(chosen: Chosen, recipe: str) -> None:
+    """Draw the rows that differ between two publishes, where the page is compared with another one."""
+    here, other = chosen.shown, chosen.other
+    if other is None or other.published is here.published or here.published.narrowed or recipe not in _TABLES:
+        return
+    with comparing(chosen):
+        where = {name: here.values[name] for name in _LISTS if here.values.get(name, ANY) != ANY}
+        found = _difference(str(other.published.path), str(here.published.path), _TABLES[recipe], tuple(where.items()))
+        caption = ", ".join(f"{getattr(found.tables[0], kind):,} {kind}" for kind in ("added", "removed", "changed"))
+        rows = [
+            {
+                "change": row["change"],
+                **{name: cell_text(value) for name, value in row["key"].items()},
+                "what": "; ".join(
+                    f"{name} {cell_text(value)} → {cell_text(row['after'][name])}"
+                    for name, value in (row["before"] if row["change"] == "changed" else {}).items()
+                ),
+            }
+            for changes in found.rows
+            for row in changes.rows
+        ]
+        if rows:
+            columns = recipe_columns(pl.DataFrame(rows), cookbook()[recipe], (), {"what": "Before → now"})
+            draw_grid(columns, caption=f"Differences from {chosen.other_words}: {caption}")
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _difference(before: str, after: str, table: str, where: tuple[tuple[str, str], ...]) -> PublishDiff:
+    return publish_diff(Path(before), Path(after), DiffOf((table,), rows=_DIFFERENCES, where=dict(where)))

@@ -10,10 +10,10 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import polars as pl
 import streamlit as st
@@ -23,18 +23,19 @@ from slowwave.dashboards.charts.parts import is_blank
 from slowwave.dashboards.charts.theme import chart_words, untitled
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
-from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import Link, view
 from slowwave.dashboards.templates import rendered
 from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.kernel.terminal import shortened, spreadsheet_safe, terminal_safe
 
 ANY = "%"
+_CARRIED = ("project", "no_project", "agent", "user", "tag", "days", "since", "until", "compare")
 PAGE_ROWS = 50
 _LABEL_CHARACTERS = 60
 _TEXT_CHARACTERS = 20_000
 _LONGEST_LINK = 4_000
-_PROJECTS_LISTED = 500
+_TEXTS_LISTED = 500
+_BARE_WIDTH = 140  # of a control in the scope bar, in pixels
 _NO_PROJECT = "(no project)"
 _DAY_CHARACTERS = len("2026-03-10")
 _FIRST_DAY, _LAST_DAY = date(1970, 1, 1), date(2100, 1, 1)
@@ -82,7 +83,7 @@ def asked(name: str, **params: str) -> None:
     given = urlencode({f"with_{param}": value for param, value in params.items() if recipe.params.get(param) != value})
     if given and len(given) < _LONGEST_LINK:
         link = f"{link}&{given}"
-    st.html(rendered("asked.html.jinja", question=recipe.question, name=name, link=link))
+    st.html(rendered("asked.html.jinja", question=recipe.question, name=name, link=carrying(link)))
 
 
 def table(
@@ -141,12 +142,27 @@ class Figure:
 
 def figures(shown: Iterable[Figure], *, label: str) -> None:
     """Numbers side by side; `label` says what they are about."""
-    st.html(rendered("figures.html.jinja", figures=list(shown), label=label))
+    carried_on = [replace(figure, link=carrying(figure.link)) for figure in shown]
+    st.html(rendered("figures.html.jinja", figures=carried_on, label=label))
 
 
 def address(name: str) -> str:
     """What the address says of a choice; '' is nothing."""
     return st.query_params.get(name, "")
+
+
+def carried() -> dict[str, str]:
+    """Return what the address says that pages hand on to each other."""
+    return {name: address(name) for name in _CARRIED if address(name)}
+
+
+def carrying(link: str) -> str:
+    """Return the address of a view, with what is handed on and it does not say itself; '' is nowhere."""
+    page, _, query = link.partition("?")
+    own = dict(parse_qsl(query))
+    is_of_project = "project" in own or "no_project" in own
+    more = {name: text for name, text in carried().items() if not (is_of_project and name.endswith("project"))}
+    return f"{page}?{urlencode(more | own)}" if link and more else link
 
 
 def choice(
@@ -173,18 +189,24 @@ def choice(
         on_change=_to_address,
         args=(key, name),
         label_visibility="collapsed" if is_bare else "visible",
+        width=_BARE_WIDTH if is_bare else "stretch",
     )
     return st.session_state[key] or ""
 
 
-def day_choice(label: str, name: str, usual: date) -> date:
-    """A day, the usual one where the address says none or no day; in the address as `name`."""
-    key = f"day_{name}"
+def said_day(name: str, usual: date) -> date:
+    """Return the day that the address says as `name`, the usual one where it says none or no day."""
     try:
         chosen = date.fromisoformat(address(name)[:_DAY_CHARACTERS])
     except ValueError:
         chosen = usual
-    st.session_state[key] = min(max(chosen, _FIRST_DAY), _LAST_DAY)
+    return min(max(chosen, _FIRST_DAY), _LAST_DAY)
+
+
+def day_choice(label: str, name: str, chosen: date) -> date:
+    """Draw the choice of a day that stands in the address as `name`."""
+    key = f"day_{name}"
+    st.session_state[key] = chosen
     st.date_input(
         label,
         key=key,
@@ -193,8 +215,10 @@ def day_choice(label: str, name: str, usual: date) -> date:
         format="YYYY-MM-DD",
         on_change=_to_address,
         args=(key, name),
+        label_visibility="collapsed",
+        width=_BARE_WIDTH,
     )
-    return st.session_state[key] or usual
+    return st.session_state[key] or chosen
 
 
 def label_of(text: str) -> str:
@@ -203,39 +227,55 @@ def label_of(text: str) -> str:
 
 
 def typed(label: str, name: str, *, placeholder: str = "", most: int = 200) -> str:
-    """A text a person types; it stands in the address as `name`."""
+    """A text a person types in the scope bar; it stands in the address as `name`."""
     key = f"typed_{name}"
     st.session_state[key] = address(name)[:most]
-    st.text_input(label, key=key, placeholder=placeholder, max_chars=most, on_change=_to_address, args=(key, name))
+    st.text_input(
+        label,
+        key=key,
+        placeholder=placeholder or label,
+        max_chars=most,
+        on_change=_to_address,
+        args=(key, name),
+        label_visibility="collapsed",
+        width=_BARE_WIDTH,
+    )
     return st.session_state[key]
 
 
-def project_choice(projects: Sequence[str], *, label: str = "Project", is_bare: bool = False) -> str | None:
-    """A project, None for all of them, '' for what belongs to none; in the address as `project` or `no_project`.
+def text_choice(name: str, known: Sequence[str]) -> str | None:
+    """Draw a choice of a project, agent, user or tag, and return it: None is all, '' the project of none.
 
-    Of very many projects the first ones of `projects` are offered; any other may be typed.
+    It stands in the address as `name`, of no project as `no_project`. Of very many the first ones of `known` are
+    offered; any other may be typed.
     """
-    key = "choice_project"
-    chosen = "" if address("no_project") else address("project") or None
-    offered = [*projects[:_PROJECTS_LISTED]]
+    key = f"choice_{name}"
+    chosen = said_project() if name == "project" else address(name) or None
+    offered = [*known[:_TEXTS_LISTED]]
     if chosen is not None and chosen not in offered:
         offered.append(chosen)
     labels = _labels(offered)
     st.session_state[key] = chosen
-    is_short = len(projects) <= _PROJECTS_LISTED
+    is_short = len(known) <= _TEXTS_LISTED
     st.selectbox(
-        label,
+        name.capitalize(),
         offered,
         index=None,
-        format_func=lambda project: labels.get(project, str(project)),
-        placeholder="All projects" if is_short else f"All {len(projects):,} projects: choose or type one",
+        format_func=lambda text: labels.get(text, str(text)),
+        placeholder=f"All {name}s" if is_short else f"All {len(known):,} {name}s: choose or type one",
         accept_new_options=not is_short,
         key=key,
-        on_change=_project_to_address,
-        args=(key,),
-        label_visibility="collapsed" if is_bare else "visible",
+        on_change=_text_to_address,
+        args=(key, name),
+        label_visibility="collapsed",
+        width=_BARE_WIDTH,
     )
     return chosen
+
+
+def said_project() -> str | None:
+    """Return the project that the address names; None is all, '' what belongs to none."""
+    return "" if address("no_project") else address("project") or None
 
 
 def csv_of(rows: pl.DataFrame) -> str:
@@ -251,16 +291,6 @@ def csv_of(rows: pl.DataFrame) -> str:
 def pattern(project: str | None) -> str:
     """A project as the recipes' param takes it."""
     return ANY if project is None else exactly(project)
-
-
-def memory_projects(published: Published) -> list[str]:
-    """Projects that have memories, the largest first."""
-    return _memory_projects(published.run_id, published)
-
-
-@st.cache_data(max_entries=4, show_spinner=False)
-def _memory_projects(run_id: str, _published: Published) -> list[str]:  # noqa: ARG001 - what the answer is kept by
-    return _published.answer("memory_use_by_project")["project"].to_list()
 
 
 def page_asked() -> int:
@@ -290,26 +320,24 @@ def _to_address(key: str, name: str) -> None:
         st.query_params[name] = str(value)
 
 
-def _project_to_address(key: str) -> None:
-    for name in ("page", "project", "no_project"):
-        st.query_params.pop(name, None)
-    project = st.session_state[key]
-    if project:
-        st.query_params["project"] = project
-    elif project == "":
-        st.query_params["no_project"] = "yes"
+def _text_to_address(key: str, name: str) -> None:
+    if name == "project":
+        st.query_params.pop("no_project", None)
+        if st.session_state[key] == "":
+            st.query_params["no_project"] = "yes"
+    _to_address(key, name)
 
 
-def _labels(projects: Sequence[str]) -> dict[str, str]:
-    """A label on one line for each project, no two alike."""
+def _labels(texts: Sequence[str]) -> dict[str, str]:
+    """A label on one line for each text, no two alike."""
     labels: dict[str, str] = {}
     taken: set[str] = set()
-    for project in projects:
-        label = label_of(project) if project else _NO_PROJECT
+    for text in texts:
+        label = label_of(text) if text else _NO_PROJECT
         number, unique = 1, label
         while unique in taken:
             number += 1
             unique = f"{label} ({number})"
         taken.add(unique)
-        labels[project] = unique
+        labels[text] = unique
     return labels

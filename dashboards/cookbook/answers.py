@@ -70,11 +70,14 @@ class Answers:
         """How many rows an answer has."""
         return self._asked(f"SELECT count(*) AS rows FROM ({self._recipes[name].sql})", name, params).item()  # noqa: S608 - a recipe
 
-    def counts(self, name: str, *columns: str, **params: str) -> pl.DataFrame:
-        """How many rows of an answer have which values: `columns` (names, or SQL of them) and `rows`, most first."""
+    def counts(self, name: str, *columns: str, counted: str = "count(*)", **params: str) -> pl.DataFrame:
+        """How many rows of an answer have which values: `columns` (names, or SQL of them) and `rows`, most first.
+
+        `counted`: the SQL of what stands in `rows` in place of how many there are.
+        """
         listed = ", ".join(columns)
-        counted = f"SELECT {listed}, count(*) AS rows FROM ({self._recipes[name].sql}) GROUP BY {listed}"  # noqa: S608 - a recipe
-        return self._asked(f"{counted} ORDER BY rows DESC, {listed}", name, params)
+        query = f"SELECT {listed}, {counted} AS rows FROM ({self._recipes[name].sql}) GROUP BY {listed}"  # noqa: S608 - a recipe
+        return self._asked(f"{query} ORDER BY rows DESC, {listed}", name, params)
 
     def summed(self, name: str, *sums: str, **params: str) -> tuple[Any, ...]:
         """Return sums over the whole of an answer, each an expression of SQL."""

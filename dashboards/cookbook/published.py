@@ -67,6 +67,7 @@ class Published:
         self.path = path
         self.narrowed = narrowed
         self.run_id = path.stem
+        self.version = "an unknown version"
         self.as_of: datetime | None = None
         self.finished_at: datetime | None = None
         self._remembered = Remembered()
@@ -74,13 +75,13 @@ class Published:
         self._connection = self._open.enter_context(locked_connection(path))
         try:
             found = self._connection.execute(
-                "SELECT as_of, finished_at FROM runs WHERE run_id = $id", {"id": self.run_id}
+                "SELECT as_of, finished_at, version FROM runs WHERE run_id = $id", {"id": self.run_id}
             ).fetchall()
         except duckdb.Error:
             self._open.close()
             raise
         if found:
-            self.as_of, self.finished_at = found[0]
+            self.as_of, self.finished_at, self.version = found[0]
 
     def close(self) -> None:
         """Let go of the file; cursors that are still at work finish."""
@@ -108,3 +109,8 @@ class Published:
         """How many rows a recipe answers with."""
         with self.answers() as answers:
             return answers.count(name, **params)
+
+    def counted(self, name: str, *columns: str, counted: str = "count(*)", **params: str) -> pl.DataFrame:
+        """How many rows of an answer have which values (see `Answers.counts`)."""
+        with self.answers() as answers:
+            return answers.counts(name, *columns, counted=counted, **params)

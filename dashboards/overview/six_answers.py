@@ -78,10 +78,9 @@ class _Asked:
     other: _Part | None
     other_is: str
     bars: Sequence[Days]
-    chosen: Mapping[str, str]
 
     def tile(self, question: str, page: str, **chosen: str) -> Tile:
-        return Tile(question, view(page, **self.chosen, **chosen))
+        return Tile(question, view(page, **chosen))
 
     def shares(self, part: str, whole: str) -> list[float | None]:
         return [self.shown.share(part, whole, bar) for bar in self.bars]
@@ -105,22 +104,21 @@ def six_answers(
     *,
     other: tuple[Days, Scope] | None,
     other_is: str = BEFORE,
-    chosen: Mapping[str, str] | None = None,
+    other_answers: Answers | None = None,
 ) -> list[Tile]:
     """Return the tiles of the first screen, in its order.
 
-    `other`: the days and the scope that they are compared with, in a word `other_is`; None: with nothing. `chosen`:
-    what the addresses that the tiles lead to say already.
+    `other`: the days and the scope that they are compared with, in a word `other_is`; None: with nothing.
+    `other_answers`: those of another publish, where it is that.
     """
     shown = _part(answers, window.shown, scope)
     days = shown.activity["day"].to_list()
     asked = _Asked(
         answers,
         shown,
-        None if other is None else _part(answers, *other),
+        None if other is None else _part(other_answers or answers, *other),
         other_is,
         window.bars(min(days)) if days else [],
-        chosen or {},
     )
     return [answer(asked) for answer in (_helping, _using, _costing, _ignored, _failing, _to_do)]
 
@@ -256,7 +254,7 @@ def _costing(asked: _Asked) -> Tile:
     per_week = total / _weeks(shown)
     before = 0.0
     if asked.other is not None:
-        (found,) = asked.answers.summed(
+        (found,) = asked.other.answers.summed(
             "injected_memories", "sum(injected_tokens)::BIGINT AS total", **asked.other.params
         )
         before = (found or 0) / _weeks(asked.other)

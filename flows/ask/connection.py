@@ -123,6 +123,7 @@ def check_statements(connection: duckdb.DuckDBPyConnection, statements: Sequence
             raise UserError(message)
 
 
+_ENDS_IN_ESCAPE = "Like pattern must not end with escape character"
 OTHER_RELEASE = "the published tables are of another release: `slowwave nightly` publishes them anew"
 
 
@@ -134,6 +135,8 @@ def is_of_another_release(error: duckdb.Error) -> bool:
 
 def error_lines(error: duckdb.Error) -> str:
     """What DuckDB says, on at most two lines: what is wrong, and its hint or the place."""
+    if _ENDS_IN_ESCAPE in str(error):
+        return "a pattern ends in a single \\: write \\\\ where a backslash is meant"
     first, _, rest = str(error).strip().partition("\n")
     others = [line.strip() for line in rest.splitlines()]
     hints = [line for line in others if line.startswith(("Did you mean", "Candidate bindings"))]

@@ -8,7 +8,7 @@ import polars as pl
 import streamlit as st
 
 from slowwave.dashboards.app.live_answers import answer_table, answered
-from slowwave.dashboards.app.scope import CUSTOM, chosen_window, range_choice
+from slowwave.dashboards.app.scope import Chosen, compared_counts, scope_bar
 from slowwave.dashboards.app.sql_answers import SqlAnswer, SqlQuestion
 from slowwave.dashboards.app.widgets import (
     ANY,
@@ -18,15 +18,12 @@ from slowwave.dashboards.app.widgets import (
     notice,
     page_asked,
     page_number,
-    pattern,
-    project_choice,
     said,
     typed,
 )
 from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import project_view, view
-from slowwave.dashboards.overview.window import ALL_DAYS
 from slowwave.dashboards.words import number_of
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.flows.kernel.times import utc_iso
@@ -39,16 +36,18 @@ _COLUMNS = (
     *("created_at", "prompt", "session_id", "response", "project", "agent", "client", "user_id", "memories_count"),
     *("cited_count", "interaction_id", "recorded_at"),
 )
-_NARROWED = ("agent", "client", "session", "user", "days", "since", "until")
+_OWN = ("client", "session", "from", "before")
 
 
 def interactions_page(published: Published) -> None:
     """Draw the page."""
-    st.title("Interactions", anchor=False)
-    said("Interactions landed until now, newest first; times are UTC.")
-    chosen = _chosen(published)
+    bar = scope_bar(published, "Interactions", _RECIPE)
+    chosen = _chosen(bar)
     if chosen is None:
         return
+    said("Interactions landed until now, newest first; times are UTC.")
+    if not any(map(address, (*_OWN, "user"))):  # which the counts by day do not know
+        compared_counts(bar, "landed_by_day", "landed_table", "sum(rows_count)::BIGINT")
     answer = _page(published, chosen, (page_asked() - 1) * PAGE_ROWS)
     if answer is not None and not answer.cells and page_asked() > 1:  # the address asks for a page behind the last
         st.query_params.pop("page", None)
@@ -64,46 +63,31 @@ def interactions_page(published: Published) -> None:
     shown = f"{first + 1:,} to {first + len(answer.cells):,} of {number_of(count, 'interaction')}"
     links = {
         "session_id": lambda session: view("interactions", session=session),
-        "project": lambda project: project_view("interactions", project, **_narrowed()),
+        "project": lambda project: project_view("interactions", project, **{name: address(name) for name in _OWN}),
     }
     answer_table(answer, cookbook()[_RECIPE], caption=shown, columns=_COLUMNS, links=links)
     asked(_RECIPE, **chosen, limit=str(PAGE_ROWS), offset=str(first))
 
 
-def _chosen(published: Published) -> dict[str, str] | None:
+def _chosen(bar: Chosen) -> dict[str, str] | None:
     """What is chosen, as the recipe takes it; None where it cannot be asked, which the page then says."""
-    of_project, of_days, of_since, of_until = st.columns(4)
-    with of_project:
-        project = project_choice(_projects(published))
-    with of_days:
-        days = range_choice(ALL_DAYS)
-    since, until = "", ""
-    if days == CUSTOM or (days == f"{ALL_DAYS}" and (address("since") or address("until"))):
-        with of_since:
-            since = typed("Since (UTC, included)", "since", placeholder=_TIME)
-        with of_until:
-            until = typed("Until (UTC, not included)", "until", placeholder=_TIME)
-    elif days != f"{ALL_DAYS}":
-        shown = chosen_window(published, published.answer("freshness"), days).shown
-        since, until = f"{shown.first}", f"{shown.last + timedelta(days=1)}"
-    columns = st.columns(4)
-    texts = {}
-    for column, (name, label) in zip(
-        columns, (("session", "Session"), ("agent", "Agent"), ("client", "Client"), ("user", "User")), strict=True
-    ):
-        with column:
-            texts[name] = typed(label, name, placeholder=f"any {name}", most=2_000)
+    of, days = bar.of(_RECIPE), bar.shown.days
+    with bar.row:
+        session = typed("Session", "session", most=2_000)
+        client = typed("Client", "client", most=2_000)
+        since = typed("From, exact (UTC)", "from", placeholder="From, exact")
+        until = typed("Until, exact (UTC)", "before", placeholder="Until, exact")
+    if days:
+        since, until = since or f"{days.first}", until or f"{days.last + timedelta(days=1)}"
     times = {"since": _exact_time(since), "until": _exact_time(until)}
     for name, given in (("since", since), ("until", until)):
         if times[name] is None:
-            notice("warning", f"{shortened(terminal_safe(given), 60)} is no time", f"write {name} as {_TIME}")
+            notice("warning", f"{shortened(terminal_safe(given), 60)} is no time", f"write it as {_TIME}")
             return None
     return {
-        "project": pattern(project),
-        "agent": exactly(texts["agent"]) or ANY,
-        "client": exactly(texts["client"]) or ANY,
-        "session_id": exactly(texts["session"]) or ANY,
-        "user_id": exactly(texts["user"]) or ANY,
+        **of,
+        "client": exactly(client) or ANY,
+        "session_id": exactly(session) or ANY,
         **{name: time or "" for name, time in times.items()},
     }
 
@@ -114,17 +98,6 @@ def _exact_time(text: str) -> str | None:
         return ""
     time = pl.select(time_from_text(pl.lit(text.strip()))).item()
     return None if time is None else utc_iso(time)
-
-
-def _narrowed() -> dict[str, str]:
-    """What the address says besides the project."""
-    return {name: address(name) for name in _NARROWED}
-
-
-def _projects(published: Published) -> list[str]:
-    """Projects that have interactions in the publish, the newest first."""
-    known = published.answer("freshness").filter(pl.col("landed_table") == "interactions")
-    return known["project"].to_list()
 
 
 def _page(published: Published, chosen: dict[str, str], first: int) -> SqlAnswer | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.app.scope import days_params
+from slowwave.dashboards.app.scope import Chosen, compared_counts, scope_bar
 from slowwave.dashboards.app.widgets import (
     ANY,
     PAGE_ROWS,
@@ -17,18 +17,15 @@ from slowwave.dashboards.app.widgets import (
     choice,
     csv_of,
     drawn,
-    memory_projects,
     page_asked,
     page_number,
-    pattern,
-    project_choice,
     said,
     table,
     typed,
 )
 from slowwave.dashboards.charts import charts
-from slowwave.dashboards.cookbook.answers import with_interval
-from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
+from slowwave.dashboards.cookbook.answers import ALL, with_interval
+from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import memory_link
 from slowwave.dashboards.words import NEVER_LANDED, STATES, URGENT_FIRST, number_of, shown_of
@@ -64,23 +61,37 @@ _COLUMNS = (
 _MOST_TYPES = 200
 _MANY = 100_000
 _CHARTS = "charts"
+_CHARTED = ["memories_by_verdict", "memories_by_state", "decay_forecast"]
 # what the address may say of the choices that are folded away while none is made
 _FOLDED = ("status", "trend", "type", "sort")
 
 
 def memories_page(published: Published) -> None:
     """Draw the explorer."""
-    st.title("Memories", anchor=False)
-    listed = choice("Which memories", "list", [*LISTS, _CHARTS], unchosen="all of them", shown=_list_title)
-    if listed:
-        project = pattern(project_choice(memory_projects(published)))
-        if listed == _CHARTS:
-            _charts(published, project)
-        else:
-            days = days_params(published) if "since" in cookbook()[LISTS[listed].recipe].params else {}
-            _short_list(published, listed, {"project": project, **days})
+    listed = address("list")
+    recipes = [LISTS[listed].recipe] if listed in LISTS else _CHARTED if listed == _CHARTS else ["memory_explorer"]
+    bar = scope_bar(published, "Memories", *recipes)
+    with bar.row:
+        choice(
+            "Which memories",
+            "list",
+            [*LISTS, _CHARTS],
+            unchosen="all memories",
+            shown=_list_title,
+            is_bare=True,
+        )
+    if listed == _CHARTS:
+        compared_counts(bar, "memory_explorer", "verdict", limit=ALL)
+        _charts(published, bar)
         return
-    chosen, sort = _filters(published)
+    if listed in LISTS:
+        _short_list(published, listed, bar.of(LISTS[listed].recipe))
+        return
+    with bar.row:
+        chosen, sort = _filters(published)
+    chosen |= bar.of("memory_explorer")
+    own = {name: value for name, value in chosen.items() if name not in bar.shown.values}
+    compared_counts(bar, "memory_explorer", "verdict", **own, sort="memory_id", limit=ALL)
     first = (page_asked() - 1) * PAGE_ROWS
     asking = {**chosen, "sort": sort or "verdict", "limit": str(PAGE_ROWS), "offset": str(first)}
     rows = published.answer("memory_explorer", **asking)
@@ -111,7 +122,7 @@ def memories_page(published: Published) -> None:
     asked("memory_explorer", **asking)
 
 
-def _charts(published: Published, project: str) -> None:
+def _charts(published: Published, bar: Chosen) -> None:
     """How many memories have which verdict and state, and how many fade next."""
     with published.answers() as answers:
         for recipe, chart in (
@@ -119,8 +130,8 @@ def _charts(published: Published, project: str) -> None:
             ("memories_by_state", charts.memories_by_state),
             ("decay_forecast", charts.decay_forecast),
         ):
-            drawn(chart(answers.rows(recipe, _MANY, project=project)))
-            asked(recipe, project=project)
+            drawn(chart(answers.rows(recipe, _MANY, **bar.of(recipe))))
+            asked(recipe, **bar.of(recipe))
 
 
 @dataclass(frozen=True)
@@ -192,28 +203,16 @@ def _short_list(published: Published, listed: str, of: Mapping[str, str]) -> Non
 
 def _filters(published: Published) -> tuple[dict[str, str], str]:
     """What is chosen, as the recipes take it, and the order."""
-    left, middle, right = st.columns(3)
-    with left:
-        search = typed("Search in texts and ids", "search", placeholder="words as they stand in the text")
-    with middle:
-        project = project_choice(memory_projects(published))
-    with right:
-        verdict = choice("Verdict", "verdict", (*URGENT_FIRST, "inactive"), unchosen="any verdict")
-    with st.expander("State, trend, type and order", expanded=any(map(address, _FOLDED))):
-        columns = st.columns(4)
-        with columns[0]:
-            status = choice("State", "status", STATES, unchosen="any state")
-        with columns[1]:
-            trend = choice("Trend of its use", "trend", TRENDS, unchosen="any trend")
-        with columns[2]:
-            memory_type = choice("Type", "type", _types(published), unchosen="any type", shown=_label)
-        with columns[3]:
-            sort = choice(
-                "Sort by", "sort", list(_SORTS), unchosen="what needs a person first", shown=_SORTS.__getitem__
-            )
+    search = typed("Search in texts and ids", "search", placeholder="Search")
+    verdict = choice("Verdict", "verdict", (*URGENT_FIRST, "inactive"), unchosen="Any verdict", is_bare=True)
+    folded = sum(1 for name in _FOLDED if address(name))
+    with st.popover(f"More ({folded})" if folded else "More"):
+        status = choice("State", "status", STATES, unchosen="any state")
+        trend = choice("Trend of its use", "trend", TRENDS, unchosen="any trend")
+        memory_type = choice("Type", "type", _types(published), unchosen="any type", shown=_label)
+        sort = choice("Sort by", "sort", list(_SORTS), unchosen="what needs a person first", shown=_SORTS.__getitem__)
     chosen = {
         "search": search,
-        "project": pattern(project),
         "status": _status(status),
         "verdict": verdict or ANY,
         "trend": trend or ANY,

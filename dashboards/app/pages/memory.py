@@ -11,7 +11,7 @@ import streamlit as st
 
 from slowwave.dashboards.app.deciding import decision, landed_decision
 from slowwave.dashboards.app.own_page import are_decisions_allowed
-from slowwave.dashboards.app.scope import days_params
+from slowwave.dashboards.app.scope import scope_bar
 from slowwave.dashboards.app.where_it_lives import where_it_lives
 from slowwave.dashboards.app.widgets import (
     PAGE_ROWS,
@@ -67,8 +67,9 @@ _FARTHEST = timedelta(days=366)
 
 def memory_page(published: Published) -> None:
     """Draw the page of the memory that the address names."""
-    st.title("One memory", anchor=False)
-    memory_id = typed("Memory id", "memory_id", placeholder="such as mem-0001", most=_LONGEST_ID)
+    bar = scope_bar(published, "One memory", "memory_history")
+    with bar.row:
+        memory_id = typed("Memory id", "memory_id", placeholder="Memory id", most=_LONGEST_ID)
     if not memory_id:
         said("Give an id above, or choose one of all memories.")
         st.html(
@@ -84,7 +85,7 @@ def memory_page(published: Published) -> None:
     _text(memory)
     planned = published.answer("forgetting_plan", memory_id=exactly(memory_id))
     _verdict(memory, planned)
-    days = days_params(published)
+    days = bar.of("memory_history")
     _state(published, memory, days)
     _counts(published, memory, days)
     _outcomes(published, memory)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import polars as pl
-import streamlit as st
+from collections.abc import Mapping
 
+import polars as pl
+
+from slowwave.dashboards.app.scope import Chosen, compared_counts, scope_bar
 from slowwave.dashboards.app.widgets import (
+    ANY,
     address,
     asked,
     choice,
     command,
     limit_of,
-    memory_projects,
     notice,
     page_number,
     pattern,
-    project_choice,
     said,
     section,
     table,
@@ -34,21 +35,19 @@ _ACTIONS = ("add", "update", "merge", "skip", "delete")
 
 def observations_page(published: Published) -> None:
     """Draw the page."""
-    st.title("Observations", anchor=False)
+    bar = scope_bar(published, "Observations", "observations")
+    with bar.row:
+        text = typed("Search in the text", "search", placeholder="Search")
+        freshness = choice("Freshness", "freshness", FRESHNESS, unchosen="Fresh or not", is_bare=True)
     said("An observation is one fact that memories state, with its distinct sources.")
-    columns = st.columns(3)
-    with columns[0]:
-        project = project_choice(memory_projects(published))
-    with columns[1]:
-        text = typed("Search in the text", "search", placeholder="part of a fact")
-    with columns[2]:
-        freshness = choice("Freshness", "freshness", FRESHNESS, unchosen="Fresh or not")
+    own = {"search": text, "freshness": pattern(freshness or None)}
     with published.answers() as answers:
         _one(answers)
-        _facts(answers, project, text, freshness)
-        _at_odds(answers, project)
-        _states(answers, project)
-        _curation(answers, project)
+        compared_counts(bar, "observations", "freshness", **own, limit=ALL)
+        _facts(answers, bar, own)
+        _at_odds(answers, bar)
+        _states(answers, bar)
+        _curation(answers, bar)
 
 
 def _memory_row(row: Row) -> str:
@@ -72,10 +71,10 @@ def _one(answers: Answers) -> None:
     command("why", observation_id, all=True, purpose="Its sources and states")
 
 
-def _facts(answers: Answers, project: str | None, text: str, freshness: str) -> None:
-    of = {"project": pattern(project), "search": text, "freshness": pattern(freshness or None)}
+def _facts(answers: Answers, bar: Chosen, own: Mapping[str, str]) -> None:
+    of = {**bar.of("observations"), **own}
     sources = answers.counts("observations", "proof_count", **of, limit=ALL)
-    is_narrowed = bool(text or freshness)
+    is_narrowed = bool(own["search"] or own["freshness"] != ANY or bar.shown.days)
     section("Facts", _facts_words(sources, is_narrowed=is_narrowed))
     total = sum_of(sources)
     first = (page_number(total, _ROWS) - 1) * _ROWS
@@ -90,7 +89,7 @@ def _facts(answers: Answers, project: str | None, text: str, freshness: str) -> 
                 *("text", "confidence", "proof_count", "memories_count", "freshness", "trend", "project", "scope"),
                 "observation_id",
             ],
-            links={"text": lambda row: project_view("observations", project, observation=row["observation_id"])},
+            links={"text": lambda row: project_view("observations", bar.project, observation=row["observation_id"])},
         )
     asked("observations", **asking)
 
@@ -106,8 +105,8 @@ def _facts_words(sources: pl.DataFrame, *, is_narrowed: bool) -> str:
     return f"{number_of(total, 'fact')}; {twice:,} of them with two distinct sources or more."
 
 
-def _at_odds(answers: Answers, project: str | None) -> None:
-    of = {"project": pattern(project)}
+def _at_odds(answers: Answers, bar: Chosen) -> None:
+    of = bar.of("contradicting_observations")
     total = answers.count("contradicting_observations", **of, limit=ALL)
     says = f"{number_of(total, 'pair')} of facts of which only one can be true: a person decides."
     section("Contradictions", says if total else "No two facts contradict each other.")
@@ -119,9 +118,9 @@ def _at_odds(answers: Answers, project: str | None) -> None:
             caption=shown_of("Contradicting facts, most sources first", rows.height, total),
             columns=["text", "proof_count", "contradicting_text", "contradicting_proof_count", "project"],
             links={
-                "text": lambda row: project_view("observations", project, observation=row["observation_id"]),
+                "text": lambda row: project_view("observations", bar.project, observation=row["observation_id"]),
                 "contradicting_text": lambda row: project_view(
-                    "observations", project, observation=row["contradicting_id"]
+                    "observations", bar.project, observation=row["contradicting_id"]
                 ),
             },
         )
@@ -129,8 +128,8 @@ def _at_odds(answers: Answers, project: str | None) -> None:
     asked("contradicting_observations", **of, **limit_of("contradicting_observations", total))
 
 
-def _states(answers: Answers, project: str | None) -> None:
-    of = {"project": pattern(project)}
+def _states(answers: Answers, bar: Chosen) -> None:
+    of = bar.of("state_changes")
     states = answers.counts("state_changes", "observation_id", **of, limit=ALL)
     total = states.height
     section(
@@ -148,15 +147,15 @@ def _states(answers: Answers, project: str | None) -> None:
                 *("project", "observation_id"),
             ],
             links={
-                "text": lambda row: project_view("observations", project, observation=row["observation_id"]),
+                "text": lambda row: project_view("observations", bar.project, observation=row["observation_id"]),
                 "memory_id": _memory_row,
             },
         )
     asked("state_changes", **of, **limit_of("state_changes", sum_of(states)))
 
 
-def _curation(answers: Answers, project: str | None) -> None:
-    of = {"project": pattern(project)}
+def _curation(answers: Answers, bar: Chosen) -> None:
+    of = bar.of("curation")
     counts = dict(answers.counts("curation", "action", **of, limit=ALL).iter_rows())
     found = [f"{counts[action]:,} {action}" for action in _ACTIONS if action in counts]
     section(

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
-from slowwave.dashboards.app.scope import Chosen, carried, scope_choice
-from slowwave.dashboards.app.widgets import asked, drawn, notice, said, section, table
+from slowwave.dashboards.app.scope import Chosen, comparing, scope_bar
+from slowwave.dashboards.app.widgets import asked, carrying, drawn, notice, said, section, table
 from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import Answers
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import FIRST_PAGE, project_view
-from slowwave.dashboards.overview.six_answers import six_answers
-from slowwave.dashboards.overview.window import LATEST
+from slowwave.dashboards.overview.six_answers import Scope, six_answers
+from slowwave.dashboards.overview.tiles import Tile
+from slowwave.dashboards.overview.window import DEFAULT_DAYS, LATEST
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.templates import rendered
 
 _MANY = 100_000
 _SHOWN_PROJECTS = 20
+_RECIPES = ("activity_by_day", "references_by_day")
+_ALL_DAYS = "Effects, ignored instructions, failing strategies and actions are of all days."
+_ALL_AGENTS = f"{_ALL_DAYS[:-1]}, and but for strategies of all agents."
 
 
 def overview_page(published: Published) -> None:
@@ -24,16 +30,33 @@ def overview_page(published: Published) -> None:
     with published.answers() as answers:
         if _nothing_known(answers):
             return
-        chosen = scope_choice(published, answers, "Overview")
+        chosen = scope_bar(published, "Overview", *_RECIPES, days=DEFAULT_DAYS)
         quiet, line = story.quiet_log(published.as_of or LATEST, chosen.newest)
         if quiet:
             notice("warning", quiet, f"run `{line}`" if line else "")
-        tiles = six_answers(
-            answers, chosen.window, chosen.scope, other=chosen.other, other_is=chosen.other_is, chosen=carried()
-        )
+        tiles = [_carrying(tile) for tile in _tiles(answers, chosen)]
         st.html(rendered("first_screen.html.jinja", tiles=tiles, is_linked=True))
         _over_time(answers, chosen)
         _projects(answers)
+
+
+def _tiles(answers: Answers, chosen: Chosen) -> list[Tile]:
+    if chosen.other is not None:
+        with comparing(chosen), chosen.other.published.answers() as other:
+            return six_answers(
+                answers,
+                chosen.window,
+                chosen.shown.scope,
+                other=(chosen.other.days or chosen.window.shown, chosen.other.scope),
+                other_is=chosen.other_is,
+                other_answers=other,
+            )
+    return six_answers(answers, chosen.window, chosen.shown.scope, other=None)
+
+
+def _carrying(tile: Tile) -> Tile:
+    named = [replace(each, link=carrying(each.link)) for each in tile.named]
+    return replace(tile, link=carrying(tile.link), named=named)
 
 
 def _nothing_known(answers: Answers) -> bool:
@@ -51,13 +74,14 @@ def _nothing_known(answers: Answers) -> bool:
 
 
 def _over_time(answers: Answers, chosen: Chosen) -> None:
-    of = chosen.window.shown.params() | chosen.scope.params
-    said(chosen.words())
+    said(chosen.words(), _ALL_DAYS if chosen.shown.scope == Scope() else _ALL_AGENTS)
     left, right = st.columns(2)
     with left:
+        of = chosen.of("references_by_day")
         drawn(charts.reinforcement_over_time(answers.rows("references_by_day", _MANY, **of)))
         asked("references_by_day", **of)
     with right:
+        of = chosen.of("success_by_week")
         drawn(charts.success_by_week(answers.rows("success_by_week", _MANY, **of)))
         asked("success_by_week", **of)
 

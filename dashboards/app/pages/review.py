@@ -12,16 +12,15 @@ import streamlit as st
 from slowwave.dashboards.app.deciding import decision, decisions_on_items, landed_decision
 from slowwave.dashboards.app.decisions import decided_since
 from slowwave.dashboards.app.own_page import are_decisions_allowed
+from slowwave.dashboards.app.scope import Chosen, compared_counts, scope_bar
 from slowwave.dashboards.app.widgets import (
     address,
     asked,
     choice,
     command,
-    memory_projects,
     notice,
     page_number,
     pattern,
-    project_choice,
     said,
     section,
     table,
@@ -56,24 +55,22 @@ _OF_ONE_MEMORY = (("promote", "To keep it"), ("reject", "To make it invalid"))
 
 def review_page(published: Published) -> None:
     """Draw the page."""
-    st.title("Review", anchor=False)
+    bar = scope_bar(published, "Review", "review_queue")
+    with bar.row:
+        kind = choice("Kind", "kind", _KINDS, unchosen="All kinds", is_bare=True)
     if are_decisions_allowed():
         landed_decision()
     else:
         said("This page changes nothing: copy its commands and run them in a terminal.")
-    columns = st.columns(2)
-    with columns[0]:
-        project = project_choice(memory_projects(published))
-    with columns[1]:
-        kind = choice("Kind", "kind", _KINDS, unchosen="All kinds")
     with published.answers() as answers:
         _one(answers)
         if are_decisions_allowed():
-            _neighbours(answers, project, kind)
-        _queue(answers, project, kind, published.as_of if are_decisions_allowed() else None)
-        _compared(answers, project)
-        _plan(answers, project)
-        _past(answers)
+            _neighbours(answers, bar, kind)
+        compared_counts(bar, "review_queue", "kind", kind=pattern(kind or None))
+        _queue(answers, bar, kind, published.as_of if are_decisions_allowed() else None)
+        _compared(answers, bar)
+        _plan(answers, bar)
+        _past(answers, bar)
 
 
 def _memory_row(row: Row) -> str:
@@ -123,9 +120,10 @@ def _one(answers: Answers) -> None:
     said("`--dry-run` shows what a command would change; `--reason` records why.")
 
 
-def _neighbours(answers: Answers, project: str | None, kind: str) -> None:
+def _neighbours(answers: Answers, bar: Chosen, kind: str) -> None:
     """The items before and after the one that the address names, a key away."""
-    ids = answers.rows("review_queue", _MOST, project=pattern(project), kind=pattern(kind or None))["item_id"].to_list()
+    of = bar.of("review_queue")
+    ids = answers.rows("review_queue", _MOST, **of, kind=pattern(kind or None))["item_id"].to_list()
     if address("item") not in ids:
         return
     at = ids.index(address("item"))
@@ -145,9 +143,9 @@ def _evidence_words(item: Mapping[str, Any]) -> str:
     )
 
 
-def _queue(answers: Answers, project: str | None, kind: str, decided_from: datetime | None) -> None:
+def _queue(answers: Answers, bar: Chosen, kind: str, decided_from: datetime | None) -> None:
     """The items that wait; with what was decided `decided_from` then on, where people may decide here."""
-    of = {"project": pattern(project)}
+    of = bar.of("review_queue")
     projects = answers.rows("review_by_project", _MOST)
     section("Queue", story.reviews(answers.counts("review_queue", "kind", **of), 0)[0])
     of |= {"kind": pattern(kind or None)}
@@ -172,7 +170,7 @@ def _queue(answers: Answers, project: str | None, kind: str, decided_from: datet
                 *_QUEUE_COLUMNS[2:],
                 *(["user_id"] if shown["user_id"].count() else []),
             ],
-            links={"text": lambda row: project_view("review", project, kind=kind, item=row["item_id"])},
+            links={"text": lambda row: project_view("review", bar.project, kind=kind, item=row["item_id"])},
             chooses_many=decided_from is not None,
         )
         if decided_from:
@@ -189,9 +187,9 @@ def _queue(answers: Answers, project: str | None, kind: str, decided_from: datet
         asked("review_by_project")
 
 
-def _compared(answers: Answers, project: str | None) -> None:
+def _compared(answers: Answers, bar: Chosen) -> None:
     """What a language model and the rules say of the same changes; nothing where none has answered."""
-    of = {"project": pattern(project)}
+    of = bar.of("model_and_rules")
     rows = answers.rows("model_and_rules", _SHOWN, **of).filter(pl.col("is_same").is_not_null())
     if rows.height:
         section("Language model and rules", " ".join(story.both_asked(rows)))
@@ -204,13 +202,13 @@ def _compared(answers: Answers, project: str | None) -> None:
         asked("model_and_rules", **of)
 
 
-def _plan(answers: Answers, project: str | None) -> None:
-    of = {"project": pattern(project)}
+def _plan(answers: Answers, bar: Chosen) -> None:
+    of = bar.of("forgetting_plan")
     quotas = answers.rows("forgetting_quotas", _MOST)
     rules = answers.counts("forgetting_plan", "rule", "is_shadow", **of)
     section("Forgetting plan", story.forgettable(rules, quotas)[0])
     total = answers.count("forgetting_plan", **of)
-    only = {"project": project} if project else {}  # an empty word is taken for none
+    only = {"project": bar.project} if bar.project else {}  # an empty word is taken for none
     rows = answers.rows("forgetting_plan", _SHOWN, **of)
     if rows.height:
         table(
@@ -233,7 +231,7 @@ def _plan(answers: Answers, project: str | None) -> None:
         asked("forgetting_quotas")
 
 
-def _past(answers: Answers) -> None:
+def _past(answers: Answers, bar: Chosen) -> None:
     regret = answers.rows("regret", _SHOWN)
     section(
         "Archived, but needed later",
@@ -242,12 +240,12 @@ def _past(answers: Answers) -> None:
     if regret.height:
         table(regret, "regret", caption="Archived memories needed within a month, and as predicted")
     asked("regret")
-    reviewed = answers.rows("reviewed", _SHOWN)
-    forgotten = answers.rows("forgotten", _SHOWN)
+    reviewed = answers.rows("reviewed", _SHOWN, **bar.of("reviewed"))
+    forgotten = answers.rows("forgotten", _SHOWN, **bar.of("forgotten"))
     section("Decisions", "" if reviewed.height or forgotten.height else "Nothing was decided yet.")
     if reviewed.height:
         table(reviewed, "reviewed", caption="Decisions in review, newest first")
-        asked("reviewed")
+        asked("reviewed", **bar.of("reviewed"))
     if forgotten.height:
         table(
             forgotten,
@@ -255,4 +253,4 @@ def _past(answers: Answers) -> None:
             caption="Memories archived, restored, held or released, newest first",
             links={"target": lambda row: memory_link(row["target"]) if row["target_kind"] == "memory" else ""},
         )
-        asked("forgotten")
+        asked("forgotten", **bar.of("forgotten"))

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.app.scope import days_params
+from slowwave.dashboards.app.scope import Chosen, compared_counts, scope_bar
 from slowwave.dashboards.app.widgets import (
     asked,
     choice,
@@ -37,13 +37,13 @@ _THE_ROW = "the row"
 
 def runs_page(published: Published) -> None:
     """Draw the page."""
-    st.title("Runs", anchor=False)
+    bar = scope_bar(published, "Runs", "landed_by_day")
     with published.answers() as answers:
         _changed(answers)
         _answerable(answers)
         _published(answers, published.run_id)
         _refused(answers)
-        _landed(published, answers)
+        _landed(answers, bar)
         _runs(answers)
 
 
@@ -171,13 +171,14 @@ def _refused_rows(answers: Answers, reasons: pl.DataFrame) -> None:
     asked("quarantined_rows", **of, **page)
 
 
-def _landed(published: Published, answers: Answers) -> None:
-    of = days_params(published)
+def _landed(answers: Answers, bar: Chosen) -> None:
+    of = bar.of("landed_by_day")
     days = answers.rows("landed_by_day", _MOST, **of)
     fresh = answers.rows("freshness", _MOST)
     section("Landed rows", state_story.landed(days)[0])
     drawn(charts.landed_by_day(days))
     asked("landed_by_day", **of)
+    compared_counts(bar, "landed_by_day", "landed_table", "sum(rows_count)::BIGINT")
     if fresh.height:
         shown = fresh.head(_SHOWN)
         caption = shown_of("Newest row per kind and project", shown.height, fresh.height)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import polars as pl
-import streamlit as st
 
-from slowwave.dashboards.app.scope import days_params
+from slowwave.dashboards.app.scope import compared_counts, scope_bar
 from slowwave.dashboards.app.widgets import (
     address,
     asked,
@@ -18,7 +17,6 @@ from slowwave.dashboards.app.widgets import (
     notice,
     page_number,
     pattern,
-    project_choice,
     said,
     section,
     table,
@@ -58,35 +56,28 @@ _BEST_COLUMNS = (
 
 def strategies_page(published: Published) -> None:
     """Draw the page."""
-    st.title("Strategies", anchor=False)
+    bar = scope_bar(published, "Strategies", "strategies")
     with published.answers() as answers:
-        known = answers.rows("strategies", _MOST_STRATEGIES)
-        columns = st.columns(3)
-        with columns[0]:
-            project = project_choice(_by_frequency(known, "project"))
-        of_project = known if project is None else known.filter(pl.col("project") == project)
-        with columns[1]:
-            agent = choice("Agent", "agent", _by_frequency(of_project, "agent"), unchosen="All agents", shown=_label)
-        with columns[2]:
-            kinds = _by_frequency(of_project, "task_type")
-            task_type = choice("Kind of task", "task_type", kinds, unchosen="All kinds of task", shown=_label)
-        of = {"project": pattern(project), "agent": pattern(agent or None), "task_type": pattern(task_type or None)}
+        where = {name: pattern for name, pattern in bar.of("strategies").items() if name in ("project", "agent")}
+        with bar.row:
+            kinds = [kind for kind in answers.counts("strategies", "task_type", **where)["task_type"] if kind]
+            task_type = choice(
+                "Kind of task", "task_type", kinds, unchosen="All kinds of task", shown=_label, is_bare=True
+            )
+        of_task = {"task_type": pattern(task_type or None)}
+        of = where | of_task
+        of_days = bar.of("strategies") | of_task
+        compared_counts(bar, "strategies", "trend", **of_task)
         graded = answers.rows("calibration", _MOST_STRATEGIES)
         said(story.grade(graded)[0])
         _one(answers)
-        _best(answers, of, task_type)
-        _over_time(published, answers, of)
-        _moved(answers, of)
+        _best(answers, of, of_days, task_type)
+        _over_time(answers, bar.of("success_by_week"))
+        _moved(answers, of_days)
         _untried(answers, of)
-        _failing(answers, of)
-        _errors(answers, of)
+        _failing(answers, of_days)
+        _errors(answers, of_days)
         _calibration(answers, graded)
-
-
-def _by_frequency(rows: pl.DataFrame, column: str) -> list[str]:
-    """What a column holds, most rows first, '' left out unless it is a project."""
-    counts = rows.group_by(column).len().sort("len", column, descending=[True, False])
-    return [value for value in counts[column].to_list() if value or column == "project"]
 
 
 def _label(text: str) -> str:
@@ -133,28 +124,27 @@ def _strategies(rows: pl.DataFrame, caption: str) -> None:
     )
 
 
-def _best(answers: Answers, of: Of, task_type: str) -> None:
+def _best(answers: Answers, of: Of, of_days: Of, task_type: str) -> None:
     best, total = answers.rows("best_strategies", _ROWS, **of), answers.count("best_strategies", **of)
     section("Which strategy to use", strategy_to_use(best, total, task_type))
     if best.is_empty():
         asked("best_strategies", **of)
         return
-    chosen = answers.rows("strategies", _MOST_STRATEGIES, **of)
+    chosen = answers.rows("strategies", _MOST_STRATEGIES, **of_days)
     drawn(_intervals(chosen) if task_type else charts.strategies_per_task(chosen))
-    asked("strategies", **of)
+    asked("strategies", **of_days)
     best_strategies_table(best, total)
     asked("best_strategies", **of)
     first = (page_number(chosen.height, _ROWS) - 1) * _ROWS
     shown = chosen.slice(first, _ROWS)
     place = f"{first + 1:,} to {first + shown.height:,} of {chosen.height:,}"
     _strategies(shown, f"Tried strategies per kind of task, best first: {place}")
-    asked("strategies", **of)
+    asked("strategies", **of_days)
 
 
-def _over_time(published: Published, answers: Answers, of: Of) -> None:
+def _over_time(answers: Answers, asking: Of) -> None:
     """Success of all attempts week by week; a kind of task has too few a week."""
     section("Success over time")
-    asking = {name: of[name] for name in ("project", "agent")} | days_params(published)
     drawn(charts.success_by_week(answers.rows("success_by_week", _MOST_STRATEGIES, **asking)))
     asked("success_by_week", **asking)
 

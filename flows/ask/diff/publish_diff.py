@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import difflib
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from slowwave.flows.ask.diff.diff_rows import RowChanges, row_changes
-from slowwave.flows.ask.diff.diff_tables import TableDiff, columns_of, table_diff
+from slowwave.flows.ask.diff.diff_tables import TableDiff, columns_of, quoted_name, table_diff
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import quoted
 from slowwave.transforms.core.schema import choose_columns
@@ -36,6 +36,14 @@ _AGEING = {
     "forgetting_plan": ("reason", "need_30d", "strength"),
 }
 _FACTS = choose_columns(Runs, "run_id", "as_of", "finished_at", "version", "code_hash", "params_hash", "methods")
+# what rows can be asked for by: the column, and the SQL of a pattern on it
+_LIKE = "coalesce({column}, '') LIKE getvariable('{name}') ESCAPE '\\'"
+_FITS = {
+    "project": ("project", _LIKE),
+    "agent": ("agent", _LIKE),
+    "user": ("user_id", _LIKE),
+    "tag": ("tags", "len(list_filter({column}, lambda tag: tag LIKE getvariable('{name}') ESCAPE '\\')) > 0"),
+}
 _MOVED = ("reference_count", "injected_count", "eligible_count")
 _NEEDED = {*choose_columns(MemoryHealth, "memory_id", "project", "memory_type", "status", "content"), *_MOVED}
 
@@ -45,12 +53,14 @@ class Chosen:
     """What of a difference is asked for.
 
     `tables`: of these alone, none named: of all. `rows`: so many of each kind of change of a table. `is_all`: rows of
-    which nothing but eligibility differs are not left out.
+    which nothing but eligibility differs are not left out. `where`: of `tables` the rows alone that fit these patterns
+    of LIKE, by the names in `_FITS`, as far as a table has the column.
     """
 
     tables: Sequence[str] = ()
     rows: int = 5
     is_all: bool = False
+    where: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -86,10 +96,13 @@ def publish_diff(before: Path, after: Path, chosen: Chosen | None = None) -> Pub
     ):
         for name, path in zip(_BOTH, (before, after), strict=True):
             try:
-                connection.execute(f"ATTACH $path AS {name} (READ_ONLY)", {"path": str(path)})
+                whole = f"{name}_whole" if chosen.where else name
+                connection.execute(f"ATTACH $path AS {whole} (READ_ONLY)", {"path": str(path)})
             except duckdb.Error as error:
                 message = f"{path} cannot be opened: {error}"
                 raise UserError(message) from error
+        if chosen.where:
+            _attach_what_fits(connection, chosen)
         return _compared(connection, {"before": before, "after": after}, chosen)
 
 
@@ -124,6 +137,22 @@ def _compared(connection: duckdb.DuckDBPyConnection, paths: dict[str, Path], cho
         rows=rows,
         memories=_memories(connection) if has_memories else {},
     )
+
+
+def _attach_what_fits(connection: duckdb.DuckDBPyConnection, chosen: Chosen) -> None:
+    """Attach both publishes as views of their tables, of those that are asked for with the rows that fit."""
+    for name, pattern in chosen.where.items():  # texts go in as values: views can only name them
+        connection.execute(f"SET VARIABLE {quoted_name(name)} = $pattern", {"pattern": pattern})
+    for side in _BOTH:
+        connection.execute(f"ATTACH ':memory:' AS {side}")
+        for table, columns in columns_of(connection, f"{side}_whole").items():
+            fits = [
+                sql.format(column=column, name=name)
+                for name, (column, sql) in _FITS.items()
+                if table in chosen.tables and name in chosen.where and column in columns
+            ]
+            rows = f"{side}_whole.main.{quoted_name(table)} WHERE {' AND '.join(fits) or 'true'}"
+            connection.execute(f"CREATE VIEW {side}.main.{quoted_name(table)} AS SELECT * FROM {rows}")  # noqa: S608 - as above
 
 
 def _check_tables(named: Sequence[str]) -> None:

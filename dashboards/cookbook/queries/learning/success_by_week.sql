@@ -23,5 +23,5 @@ WHERE
     AND project LIKE $project ESCAPE '\'
     AND agent LIKE $agent ESCAPE '\'
     AND coalesce(user_id, '') LIKE $user ESCAPE '\'
-GROUP BY ALL
+GROUP BY week, project
 ORDER BY week DESC, project
