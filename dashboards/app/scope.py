@@ -137,15 +137,14 @@ def scope_bar(published: Published, title: str, *recipes: str, days: int = ALL_D
                 if name == "project" or address(name) or len(names[name]) > (name == "agent"):
                     values[name] = pattern(text_choice(name, names[name]))
         if "since" in params:
-            choice(
-                "Days", "days", [*_RANGES], unchosen=_RANGES[_said_range(days)], shown=_RANGES.__getitem__, is_bare=True
-            )
+            said_range = _said_range(days)
+            unchosen = _RANGES[said_range]
+            choice("Days", "days", [*_RANGES], unchosen=unchosen, shown=_RANGES.__getitem__, is_bare=True)
             if custom is not None:
-                custom = Days(
-                    day_choice("From", "since", custom.first), day_choice("To, included", "until", custom.last)
-                )
-            window = window_of(newest, as_of, custom or int(_said_range(days)))
-            shown = window.shown if custom or _said_range(days) != f"{ALL_DAYS}" else None
+                first = day_choice("From", "since", custom.first)
+                custom = Days(first, day_choice("To, included", "until", custom.last))
+            window = window_of(newest, as_of, custom or int(said_range))
+            shown = window.shown if said_range != f"{ALL_DAYS}" else None
         side = Side(published, values | (shown.params() if shown else {}), shown)
         return _compared(Chosen(row, said_project(), side, window, newest), names)
 
@@ -194,9 +193,8 @@ def _compared(chosen: Chosen, names: Mapping[str, Sequence[str]]) -> Chosen:
             return replace(chosen, other=side, other_is=label_of(other), other_words=label_of(other))
     if other == _NOTHING or before is None:
         return chosen
-    return replace(
-        chosen, other=Side(chosen.shown.published, {**of, **before.params()}, before), other_words=before.words()
-    )
+    side = Side(chosen.shown.published, {**of, **before.params()}, before)
+    return replace(chosen, other=side, other_words=before.words())
 
 
 def earlier_publishes(published: Published) -> list[tuple[str, datetime]]:
@@ -263,8 +261,8 @@ def compared_counts(chosen: Chosen, recipe: str, column: str, counted: str = "co
             pl.col("rows", "rows_other").fill_null(0)
         )
         difference = pl.col("rows") - pl.col("rows_other")
-        rows = rows.with_columns(difference.alias("difference")).sort(
-            pl.col("difference").abs(), "rows", column, descending=[True, True, False]
+        rows = rows.sort(difference.abs(), "rows", column, descending=[True, True, False]).with_columns(
+            difference.map_elements(lambda count: f"{count:+,}", pl.String).alias("difference")
         )
         columns = recipe_columns(rows, cookbook()[recipe], (), {"rows": "Now", "rows_other": "Compared with"})
         draw_grid(columns, caption=f"Compared with {chosen.other_words}, largest differences first")

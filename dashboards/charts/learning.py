@@ -350,8 +350,14 @@ def success_by_week(frame: pl.DataFrame) -> alt.LayerChart:
         period = "week"
     names = [name for name in (*called.values(), rest) if name in summed["series"]]
     rows = [
-        {"at": parts.instant(at), "series": name, "value": parts.number(successes / attempts)}
-        for name, at, attempts, successes in summed.select("series", "week", "attempts", "successes").iter_rows()
+        {
+            "at": parts.instant(row["week"]),
+            "series": row["series"],
+            "value": parts.number(row["successes"] / row["attempts"]),
+            "n": row["attempts"],
+            "is_complete": row["is_complete"],
+        }
+        for row in summed.iter_rows(named=True)
     ]
     total = summed.group_by("week").agg(pl.col("attempts", "successes").sum()).sort("week")
     last = total.row(-1, named=True)
@@ -365,6 +371,7 @@ def success_by_week(frame: pl.DataFrame) -> alt.LayerChart:
     layers = parts.line_layers(rows, names, total["week"].to_list(), f"UTC {period}", y)
     inferred = "some inferred" if known["inferred"].sum() else "reported or evaluated"
     subtitle = f"Successful share of real attempts ({inferred}) per {period}; skips and cascades are no attempts"
+    subtitle += parts.unfinished_words(rows, period)
     if len(sizes) > _MOST_PROJECTS:
         subtitle += f". The {_MOST_PROJECTS} of {len(sizes):,} projects with most attempts"
     described = f"{number_of(int(total['attempts'].sum()), 'attempt')} in {number_of(total.height, period)}."

@@ -60,9 +60,14 @@ def landed_by_day(frame: pl.DataFrame) -> alt.LayerChart:
     tables = sorted(summed["landed_table"].unique())[:5]
     late = summed.group_by("day").agg(pl.col("late_count").sum()).sort("day")
     rows = [
-        {"at": parts.instant(day), "series": parts.label(name), "value": count}
-        for name, day, count in summed.select("landed_table", "day", "rows_count").iter_rows()
-        if name in tables
+        {
+            "at": parts.instant(row["day"]),
+            "series": parts.label(row["landed_table"]),
+            "value": row["rows_count"],
+            "is_complete": row["is_complete"],
+        }
+        for row in summed.iter_rows(named=True)
+        if row["landed_table"] in tables
     ]
     late_rows = [{"at": parts.instant(day), "series": _LATE, "value": count} for day, count in late.iter_rows()]
     total, behind = int(summed["rows_count"].sum()), int(summed["late_count"].sum())
@@ -77,7 +82,7 @@ def landed_by_day(frame: pl.DataFrame) -> alt.LayerChart:
     layers = parts.line_layers([*rows, *late_rows], series, times, f"UTC {period} they happened on", y)
     per = summed.group_by("landed_table").agg(pl.col("rows_count").sum()).sort("landed_table")
     described = ", ".join(f"{parts.label(name)} {count:,}" for name, count in per.iter_rows())
-    subtitle = f"Rows per {period} by kind; of each row the latest version"
+    subtitle = f"Rows per {period} by kind; of each row the latest version{parts.unfinished_words(rows, period)}"
     return parts.drawn(layers, title, subtitle, f"From {times[0]} to {times[-1]}: {described}.", 220)
 
 

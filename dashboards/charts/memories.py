@@ -117,12 +117,13 @@ def reinforcement_over_time(frame: pl.DataFrame) -> alt.LayerChart:
     told += f"{counted(totals['using_interactions'], 'answer uses', 'answers use')} one and "
     told += f"{counted(totals['echoing_interactions'], 'quotes', 'quote')} one"
     rows = [
-        {"at": parts.instant(row["day"]), "series": name, "value": row[column]}
+        {"at": parts.instant(row["day"]), "series": name, "value": row[column], "is_complete": row["is_complete"]}
         for column, name in series.items()
         for row in summed.iter_rows(named=True)
     ]
     layers = parts.line_layers(rows, list(series.values()), days, f"UTC {period}", _per("Interactions", period, rows))
     subtitle = f"Interactions per {period}. Quoted: its text stands in the answer; used: the answer relies on it"
+    subtitle += parts.unfinished_words(rows, period)
     return parts.drawn(layers, title, subtitle, told + ".", 220)
 
 

@@ -25,7 +25,8 @@ ROW_HEIGHT = 50
 MARK_OFFSET = 12
 _TITLE_WIDTH, _SUBTITLE_WIDTH = 58, 90
 _MOST_BUCKETS = 100
-_WITH_POINTS = 45
+_WITH_POINTS, _WITH_COUNTS = 45, 15
+_COMPLETE = "is_complete"
 _PERIODS = {
     "1d": "day",
     "1w": "week",
@@ -117,24 +118,26 @@ def number(value: float | None) -> float | None:
 def bucketed(frame: pl.DataFrame, day: str, sums: Sequence[str], by: Sequence[str] = ()) -> tuple[pl.DataFrame, str]:
     """Integer columns summed per day, or per week, month, … where that leaves too many to draw.
 
-    Returns `by`, `day` (the first of the period) and the sums, sorted, and the name of the period. A period without
-    rows has none; `unbroken` gives it sums of 0.
+    Returns `by`, `day` (the first of the period), the sums and `is_complete` (all of it had ended, by the frame's
+    `is_complete`), sorted, and the name of the period. A period without rows has none; `unbroken` gives it sums of 0.
     """
     days = frame.filter(pl.col(day).is_not_null()).with_columns(pl.col(day).cast(pl.Date))
+    days = days if _COMPLETE in days.columns else days.with_columns(pl.lit(value=True).alias(_COMPLETE))
     every = next(
         (every for every in _PERIODS if days[day].dt.truncate(every).n_unique() <= _MOST_BUCKETS), list(_PERIODS)[-1]
     )
     summed = (
         days.with_columns(pl.col(day).dt.truncate(every))
         .group_by(*by, day)
-        .agg(pl.col(name).fill_null(0).cast(pl.Int64).sum() for name in sums)
+        .agg(*(pl.col(name).fill_null(0).cast(pl.Int64).sum() for name in sums), pl.col(_COMPLETE).all())
     )
     return summed.sort(day, *by), _PERIODS[every]
 
 
 def unbroken(frame: pl.DataFrame, day: str, sums: Sequence[str]) -> tuple[pl.DataFrame, str]:
     """As `bucketed`, with sums of 0 for the periods between the first and the last that have no rows."""
-    days = frame.filter(pl.col(day).is_not_null()).select(pl.col(day).cast(pl.Date), *sums)
+    complete = [_COMPLETE] if _COMPLETE in frame.columns else []
+    days = frame.filter(pl.col(day).is_not_null()).select(pl.col(day).cast(pl.Date), *sums, *complete)
     if days.is_empty():
         return bucketed(days, day, sums)
     # a row of nothing for every day between: the period is then chosen for the whole range
@@ -170,7 +173,8 @@ def line_layers(
 ) -> list[alt.Chart]:
     """A line per series over time, distinguished by colour, dash and, where there is room, shape.
 
-    `rows`: at, series, and the field of `y`; sorted.
+    `rows`: at, series, and the field of `y`; sorted. `n`, where a row has it, is what its value rests on; a row with a
+    false `is_complete` is a ring.
     """
     size = len(series)
     has_points = len(set(times)) <= _WITH_POINTS
@@ -186,11 +190,27 @@ def line_layers(
         alt.StrokeDash("series:N", scale=alt.Scale(**told, range=list(DASHES[:size])), legend=legend),
     ]
     shapes = alt.Shape("series:N", scale=alt.Scale(**told, range=list(SHAPES[:size])), legend=legend)
+    behind = [alt.Tooltip("n:Q", title="n", format=",d")] if any("n" in row for row in rows) else []
+    told_of = [alt.Tooltip("at:T", title="UTC", format="%Y-%m-%d"), alt.Tooltip("value:Q"), *behind]
     base = alt.Chart(alt.InlineData(values=list(rows)))
-    lines = base.mark_line(strokeWidth=2, interpolate="linear").encode(*encodings)
-    if not has_points:
-        return [lines]
-    return [lines, base.mark_point(filled=True, size=45, opacity=1).encode(*encodings[:3], shapes)]
+    layers = [base.mark_line(strokeWidth=2, interpolate="linear").encode(*encodings)]
+    if has_points:
+        layers.append(base.mark_point(filled=True, size=45, opacity=1).encode(*encodings[:3], shapes, *told_of))
+    unfinished = [row for row in rows if row.get(_COMPLETE) is False]
+    if unfinished:
+        rings = alt.Chart(alt.InlineData(values=unfinished)).mark_point(
+            filled=False, size=170, strokeWidth=2, opacity=1
+        )
+        layers.append(rings.encode(*encodings[:3], *told_of))
+    if behind and size == 1 and len(rows) <= _WITH_COUNTS:
+        counts = base.mark_text(dy=-12, fontSize=11, color=TEXT)
+        layers.append(counts.encode(*encodings[:2], alt.Text("n:Q", format=",d")))
+    return layers
+
+
+def unfinished_words(rows: Sequence[Row], period: str) -> str:
+    """Return what a subtitle says where some rows of `line_layers` are not complete; '' where all are."""
+    return f". Ring: a {period} that had not ended" if any(row.get(_COMPLETE) is False for row in rows) else ""
 
 
 def bars_over_time(rows: Sequence[Row], period: str, x: alt.X, y: alt.Y, colour: str = BLUE) -> alt.Chart:

@@ -74,9 +74,10 @@ def _chosen(bar: Chosen) -> dict[str, str] | None:
     of, days = bar.of(_RECIPE), bar.shown.days
     with bar.row:
         session = typed("Session", "session", most=2_000)
-        client = typed("Client", "client", most=2_000)
-        since = typed("From, exact (UTC)", "from", placeholder="From, exact")
-        until = typed("Until, exact (UTC)", "before", placeholder="Until, exact")
+        with st.popover("More"):
+            client = typed("Client", "client", most=2_000)
+            since = typed("From, exact (UTC)", "from")
+            until = typed("Until, exact (UTC)", "before")
     if days:
         since, until = since or f"{days.first}", until or f"{days.last + timedelta(days=1)}"
     times = {"since": _exact_time(since), "until": _exact_time(until)}
@@ -102,8 +103,10 @@ def _exact_time(text: str) -> str | None:
 
 def _page(published: Published, chosen: dict[str, str], first: int) -> SqlAnswer | None:
     """A page of rows; None where they could not be had, which the page then says."""
-    values = {**chosen, "limit": str(PAGE_ROWS), "offset": str(first)}
-    question = SqlQuestion(published.path, cookbook()[_RECIPE].sql, values)
+    recipe = cookbook()[_RECIPE]
+    values = {name: value or "" for name, value in recipe.params.items()} | chosen
+    values |= {"limit": str(PAGE_ROWS), "offset": str(first)}
+    question = SqlQuestion(published.path, recipe.sql, values)
     answer, problem, _ = answered(question, "interactions_answer", "stopped: choose something to ask again")
     if answer is None:
         notice("error", problem)
