@@ -50,13 +50,8 @@ _PROJECT, _AGENT, _PUBLISH = "project ", "agent ", "publish "
 _MOST_OTHERS, _DIFFERENCES = 200, 20
 _PUBLISHED = ("published", "published_incomplete")
 _RANGES = {f"{days}": f"Last {days} days" for days in DAYS} | {f"{ALL_DAYS}": "All days", CUSTOM: "Other days…"}
-# by name in the address: the recipe that lists what there is, and its column
-_LISTS = {
-    "project": ("memory_use_by_project", "project"),
-    "agent": ("agents", "agent"),
-    "user": ("users", "user"),
-    "tag": ("tags", "tag"),
-}
+# by name in the address: the recipes that list what there is
+_NAMES = {"project": ("memory_use_by_project", "freshness"), "agent": ("agents",), "user": ("users",), "tag": ("tags",)}
 # by recipe: the published table whose rows it lists
 _TABLES = {
     "memory_explorer": "memory_health",
@@ -129,13 +124,10 @@ def scope_bar(published: Published, title: str, *recipes: str, days: int = ALL_D
     shown = None
     window = window_of(newest, as_of, ALL_DAYS)
     with row:
-        for name, (recipe, column) in _LISTS.items():
-            if name in params:
-                names[name] = published.answer(recipe)[column].to_list()
-                if name != "project":
-                    names[name] = [each for each in names[name] if each]
-                if name == "project" or address(name) or len(names[name]) > (name == "agent"):
-                    values[name] = pattern(text_choice(name, names[name]))
+        for name in [name for name in _NAMES if name in params]:
+            names[name] = _names(str(published.path), str(published.narrowed), name, published)
+            if name == "project" or address(name) or len(names[name]) > (name == "agent"):
+                values[name] = pattern(text_choice(name, names[name]))
         if "since" in params:
             said_range = _said_range(days)
             unchosen = _RANGES[said_range]
@@ -147,6 +139,12 @@ def scope_bar(published: Published, title: str, *recipes: str, days: int = ALL_D
             shown = window.shown if said_range != f"{ALL_DAYS}" else None
         side = Side(published, values | (shown.params() if shown else {}), shown)
         return _compared(Chosen(row, said_project(), side, window, newest), names)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _names(path: str, narrowed: str, name: str, _published: Published) -> list[str]:  # noqa: ARG001 - what it is kept by
+    found = dict.fromkeys(text for recipe in _NAMES[name] for text in _published.answer(recipe)[name])
+    return [text for text in found if text or name == "project"]
 
 
 def _said_range(unchosen: int) -> str:
@@ -275,7 +273,7 @@ def _differences(chosen: Chosen, recipe: str) -> None:
     if other is None or other.published is here.published or here.published.narrowed or recipe not in _TABLES:
         return
     with comparing(chosen):
-        where = {name: here.values[name] for name in _LISTS if here.values.get(name, ANY) != ANY}
+        where = {name: here.values[name] for name in _NAMES if here.values.get(name, ANY) != ANY}
         found = _difference(str(other.published.path), str(here.published.path), _TABLES[recipe], tuple(where.items()))
         caption = ", ".join(f"{getattr(found.tables[0], kind):,} {kind}" for kind in ("added", "removed", "changed"))
         rows = [

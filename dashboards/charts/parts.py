@@ -195,13 +195,13 @@ def line_layers(
     base = alt.Chart(alt.InlineData(values=list(rows)))
     layers = [base.mark_line(strokeWidth=2, interpolate="linear").encode(*encodings)]
     if has_points:
-        layers.append(base.mark_point(filled=True, size=45, opacity=1).encode(*encodings[:3], shapes, *told_of))
+        layers.append(base.mark_point(filled=True, size=45, opacity=1).encode(*encodings[:3], shapes, tooltip=told_of))
     unfinished = [row for row in rows if row.get(_COMPLETE) is False]
     if unfinished:
         rings = alt.Chart(alt.InlineData(values=unfinished)).mark_point(
             filled=False, size=170, strokeWidth=2, opacity=1
         )
-        layers.append(rings.encode(*encodings[:3], *told_of))
+        layers.append(rings.encode(*encodings[:3], tooltip=told_of))
     if behind and size == 1 and len(rows) <= _WITH_COUNTS:
         counts = base.mark_text(dy=-12, fontSize=11, color=TEXT)
         layers.append(counts.encode(*encodings[:2], alt.Text("n:Q", format=",d")))

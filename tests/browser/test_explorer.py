@@ -50,7 +50,7 @@ def test_a_search_finds_what_the_table_holds_and_stands_in_the_address(dashboard
 
 def test_a_filter_is_exact_and_stands_in_the_address(dashboard, page: Page):
     opened(page, f"{dashboard.address}/memories")
-    page.get_by_text("State, trend, type and order").click()
+    page.get_by_role("button", name="More").click()
     chosen(page, "State", "candidate")
     candidates = _counted(dashboard, "status = 'candidate'")
     expect(page.locator(".sw-caption").first).to_contain_text(f"of {candidates:,} memories")

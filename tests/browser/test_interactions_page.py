@@ -22,9 +22,10 @@ def test_a_session_is_listed_as_the_command_lists_it(dashboard, page: Page):
 
 
 def test_a_time_is_exact_and_stands_in_the_address(dashboard, page: Page):
-    opened(page, f"{dashboard.address}/interactions?days=custom")
+    opened(page, f"{dashboard.address}/interactions")
     newest = rows_of(page, "1 to 50 of")[1][0]
-    page.get_by_label("Since (UTC, included)").fill(newest)
+    page.get_by_role("button", name="More").click()
+    page.get_by_label("From, exact (UTC)").fill(newest)
     page.keyboard.press("Enter")
     expect(page.locator(".sw-caption").first).to_contain_text("1 to 1 of 1 interaction")
-    assert "since=" in page.url
+    assert "from=" in page.url

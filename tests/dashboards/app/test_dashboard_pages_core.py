@@ -259,9 +259,10 @@ def test_a_caption_says_how_many_of_how_many_are_shown() -> None:
     assert shown_of("Some", 2, 3) == "Some: 2 of 3"
 
 
-def test_folded_filters_open_when_one_is_chosen(published: Published) -> None:
-    assert not drawn(memories_page, published, search="m1").expander[0].proto.expanded
-    assert drawn(memories_page, published, status="archived").expander[0].proto.expanded
+def test_folded_filters_say_how_many_are_chosen(published: Published) -> None:
+    for chosen, label in (({"search": "m1"}, "More"), ({"status": "archived"}, "More (1)")):
+        page = drawn(memories_page, published, **chosen)
+        assert label in [block.proto.popover.label for block in page.get("popover")]
 
 
 def test_fading_in_the_far_future_is_no_day(published: Published) -> None:

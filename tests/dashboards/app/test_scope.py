@@ -14,11 +14,15 @@ from taught_rows import taught_rows
 from slowwave.dashboards.app.pages.interactions import interactions_page
 from slowwave.dashboards.app.pages.memories import memories_page
 from slowwave.dashboards.app.pages.memory import memory_page
+from slowwave.dashboards.app.pages.observations import observations_page
 from slowwave.dashboards.app.pages.overview import overview_page
+from slowwave.dashboards.app.pages.review import review_page
 from slowwave.dashboards.app.pages.runs import runs_page
 from slowwave.dashboards.app.pages.strategies import strategies_page
+from slowwave.dashboards.app.scope import earlier_publishes
 
-AS_OF = datetime(2026, 4, 1)  # noqa: DTZ001 - naive times hold UTC
+# naive times hold UTC
+EARLIER, AS_OF = datetime(2026, 3, 10), datetime(2026, 4, 1)  # noqa: DTZ001
 CUSTOM = {"days": "custom", "since": "2026-03-02", "until": "2026-03-04"}
 
 
@@ -28,9 +32,16 @@ def taught(tmp_path_factory):
     of_keeper = {"created_at": "2026-03-03T08:00:00Z", "agent": "keeper", "memories_used": ["bad advice"]}
     keeper = [interaction(f"k{n}", **of_keeper) for n in range(45)]
     home.land(*taught_rows(), *keeper)
+    home.nightly(EARLIER)
     home.nightly(AS_OF)
     with closing(published_by(home)) as published:
         yield published
+
+
+@pytest.fixture(scope="module")
+def earlier(taught):
+    ((run_id, _),) = earlier_publishes(taught)
+    return run_id
 
 
 @pytest.mark.parametrize(
@@ -73,7 +84,44 @@ def test_pages_show_the_days_that_the_address_says(taught):
 
 def test_interactions_of_some_days_are_those_of_these_times(taught):
     named = drawn(interactions_page, taught, days="7")
-    typed = drawn(interactions_page, taught, since="2026-03-25", until="2026-04-01")
-    assert words(named) == words(typed)
-    assert [box.label for box in named.text_input] == ["Session", "Agent", "Client", "User"]
-    assert "Since (UTC, included)" in [box.label for box in typed.text_input]
+    custom = drawn(interactions_page, taught, days="custom", since="2026-03-25", until="2026-03-31")
+    assert words(named) == words(custom) == words(drawn(interactions_page, taught, since="2026-03-25"))
+    exact = drawn(interactions_page, taught, **{"from": "2026-03-25", "before": "2026-04-01"})
+    assert "of 7 interactions" in words(named)
+    assert "of 7 interactions" in words(exact)
+
+
+def test_days_that_end_before_they_begin_are_corrected(taught):
+    page = drawn(overview_page, taught, days="custom", since="2026-03-02", until="2026-02-01")
+    assert page.query_params["until"] == "2026-03-02"
+    assert [f"{box.value}" for box in page.date_input] == ["2026-03-02", "2026-03-02"]
+    no_day = drawn(overview_page, taught, days="custom", since="<b>", until="2026-03-04T08:00:00Z")
+    assert no_day.query_params["until"] == "2026-03-04"
+    assert "<b>" not in no_day.query_params["since"]
+
+
+def test_an_earlier_publish_is_compared_with_differences_first(taught, earlier):
+    chosen = {"compare": f"publish {earlier}", "project": "shop"}
+    said = words(drawn(memories_page, taught, **chosen))
+    assert "compared with the publish of 2026-03-10 00:00:00Z" in said
+    assert "Differences from the publish of 2026-03-10 00:00:00Z" in said
+    compared = words(drawn(overview_page, taught, days="30", **chosen))
+    assert "compared with the publish of 2026-03-10" in compared
+    for page in (strategies_page, review_page, observations_page, runs_page):
+        assert "compared with the publish" in words(drawn(page, taught, **chosen))
+
+
+def test_a_publish_that_is_none_is_compared_with_nothing(taught):
+    for name in ("../../runs", "20261128T000000000000-0000", "'; DROP TABLE runs; --"):
+        assert "the publish of" not in words(drawn(memories_page, taught, compare=f"publish {name}"))
+
+
+def test_a_user_and_a_tag_narrow_what_knows_them(taught):
+    everything = drawn(memories_page, taught)
+    assert {"User", "Tag"}.isdisjoint(box.label for box in everything.selectbox)  # nobody has any
+    assert "No memory fits" in words(drawn(memories_page, taught, user="no such user"))
+    assert "No memory fits" in words(drawn(memories_page, taught, tag="no such tag"))
+    strategies = drawn(strategies_page, taught, user="no such user", tag="no such tag")
+    assert {"User", "Tag"}.isdisjoint(box.label for box in strategies.selectbox)
+    assert words(strategies) == words(drawn(strategies_page, taught))
+    assert "user=no+such+user" in bodies(strategies)

@@ -199,6 +199,8 @@ FIRST_ROWS = {
         "project": "depot",
         "recorded_at": "2026-04-10T01:00:00Z",
     },
+    "users": {"user": "ada", "memories": 1, "outcomes": 0},
+    "tags": {"tag": "hot", "memories": 1},
     "landed_by_day": {"landed_table": "interactions", "day": "2026-04-10", "rows_count": 1, "late_count": 0},
     "memory_strength": {
         "at": "2025-10-02T00:00:00Z",
@@ -279,7 +281,7 @@ def home(tmp_path_factory) -> SmallHome:
         memory("m2"),
         memory("m2", changed_at="2026-03-03T10:00:00Z", status="archived", reason="old"),
         memory("m3", project="empty"),
-        memory("m4"),
+        memory("m4", tags=["hot", "hot"]),
         memory("m5", confidence=2),
         memory("m5", confidence=-1),
         interaction("i0", memories_used=["gone"], response=SAYS_M1, success=False, chunks_used=["guide.md#1", "faq"]),
