@@ -54,7 +54,7 @@ _RANGES = {f"{days}": f"Last {days} days" for days in DAYS} | {f"{ALL_DAYS}": "A
 _NAMES = {"project": ("memory_use_by_project", "freshness"), "agent": ("agents",), "user": ("users",), "tag": ("tags",)}
 # by recipe: the published table whose rows it lists
 _TABLES = {
-    "memory_explorer": "memory_health",
+    "memory_explorer_count": "memory_health",
     "strategies": "heuristics",
     "review_queue": "review_queue",
     "observations": "observations",

@@ -24,11 +24,11 @@ from slowwave.dashboards.app.widgets import (
     typed,
 )
 from slowwave.dashboards.charts import charts
-from slowwave.dashboards.cookbook.answers import ALL, with_interval
+from slowwave.dashboards.cookbook.answers import with_interval
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import memory_link
-from slowwave.dashboards.words import NEVER_LANDED, STATES, URGENT_FIRST, number_of, shown_of
+from slowwave.dashboards.words import NEVER_LANDED, STATES, URGENT_FIRST, number_of, shown_of, sum_of
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.transforms.core.vocabularies import TRENDS
 
@@ -61,6 +61,7 @@ _COLUMNS = (
 _MOST_TYPES = 200
 _MANY = 100_000
 _CHARTS = "charts"
+_MEMORIES = "sum(memories_count)::BIGINT"
 _CHARTED = ["memories_by_verdict", "memories_by_state", "decay_forecast"]
 # what the address may say of the choices that are folded away while none is made
 _FOLDED = ("status", "trend", "type", "sort")
@@ -81,7 +82,7 @@ def memories_page(published: Published) -> None:
             is_bare=True,
         )
     if listed == _CHARTS:
-        compared_counts(bar, "memory_explorer", "verdict", limit=ALL)
+        compared_counts(bar, "memory_explorer_count", "verdict", _MEMORIES)
         _charts(published, bar)
         return
     if listed in LISTS:
@@ -91,14 +92,14 @@ def memories_page(published: Published) -> None:
         chosen, sort = _filters(published)
     chosen |= bar.of("memory_explorer")
     own = {name: value for name, value in chosen.items() if name not in bar.shown.values}
-    compared_counts(bar, "memory_explorer", "verdict", **own, sort="memory_id", limit=ALL)
+    compared_counts(bar, "memory_explorer_count", "verdict", _MEMORIES, **own)
     first = (page_asked() - 1) * PAGE_ROWS
     asking = {**chosen, "sort": sort or "verdict", "limit": str(PAGE_ROWS), "offset": str(first)}
     rows = published.answer("memory_explorer", **asking)
     if rows.height:
         count = rows["memories_count"][0]  # found on the way: a search reads every text
     else:
-        count = published.answer("memory_explorer_count", **chosen)["memories_count"].item()
+        count = sum_of(published.answer("memory_explorer_count", **chosen), "memories_count")
     if not count:
         said("No memory fits: remove a filter, or search for fewer words.")
         asked("memory_explorer_count", **chosen)

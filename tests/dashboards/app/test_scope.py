@@ -82,7 +82,8 @@ def test_pages_show_the_days_that_the_address_says(taught):
     assert "with_until=2026-03-04" in bodies(drawn(memory_page, taught, memory_id="bad advice", **from_the_first))
 
 
-def test_interactions_of_some_days_are_those_of_these_times(taught):
+def test_interactions_of_some_days_are_those_of_these_times(taught, monkeypatch):
+    monkeypatch.setenv("SLOWWAVE_HOME", str(taught.path.parents[2]))
     named = drawn(interactions_page, taught, days="7")
     custom = drawn(interactions_page, taught, days="custom", since="2026-03-25", until="2026-03-31")
     assert words(named) == words(custom) == words(drawn(interactions_page, taught, since="2026-03-25"))
@@ -101,7 +102,7 @@ def test_days_that_end_before_they_begin_are_corrected(taught):
 
 
 def test_an_earlier_publish_is_compared_with_differences_first(taught, earlier):
-    chosen = {"compare": f"publish {earlier}", "project": "shop"}
+    chosen = {"compare": f"publish {earlier}", "project": "depot"}
     said = words(drawn(memories_page, taught, **chosen))
     assert "compared with the publish of 2026-03-10 00:00:00Z" in said
     assert "Differences from the publish of 2026-03-10 00:00:00Z" in said

@@ -1,7 +1,8 @@
 -- question: How many memories fit what the explorer is asked for?
--- columns: memories_count (memories) – on all pages of `memory_explorer` together
+-- columns: verdict – keep, review, forget, harmful, unproven or inactive; memories_count (memories) – with it, on all
+--   pages of `memory_explorer` together
 -- params: search=; project=%; agent=%; user=%; tag=%; since=; until=; status=%; verdict=%; trend=%; memory_type=%
-SELECT count(*) AS memories_count
+SELECT verdict, count(*) AS memories_count
 FROM memory_health
 WHERE
     (contains(lower(coalesce(content, '')), lower($search)) OR contains(lower(memory_id), lower($search)))
@@ -15,3 +16,5 @@ WHERE
     AND verdict LIKE $verdict ESCAPE '\'
     AND trend LIKE $trend ESCAPE '\'
     AND coalesce(memory_type, '') LIKE $memory_type ESCAPE '\'
+GROUP BY verdict
+ORDER BY memories_count DESC, verdict
