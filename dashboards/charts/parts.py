@@ -190,19 +190,18 @@ def line_layers(
         alt.StrokeDash("series:N", scale=alt.Scale(**told, range=list(DASHES[:size])), legend=legend),
     ]
     shapes = alt.Shape("series:N", scale=alt.Scale(**told, range=list(SHAPES[:size])), legend=legend)
-    behind = [alt.Tooltip("n:Q", title="n", format=",d")] if any("n" in row for row in rows) else []
-    told_of = [alt.Tooltip("at:T", title="UTC", format="%Y-%m-%d"), alt.Tooltip("value:Q"), *behind]
+    behind = alt.TooltipContent(content="data")
     base = alt.Chart(alt.InlineData(values=list(rows)))
     layers = [base.mark_line(strokeWidth=2, interpolate="linear").encode(*encodings)]
     if has_points:
-        layers.append(base.mark_point(filled=True, size=45, opacity=1).encode(*encodings[:3], shapes, tooltip=told_of))
+        layers.append(base.mark_point(filled=True, size=45, opacity=1, tooltip=behind).encode(*encodings[:3], shapes))
     unfinished = [row for row in rows if row.get(_COMPLETE) is False]
     if unfinished:
         rings = alt.Chart(alt.InlineData(values=unfinished)).mark_point(
-            filled=False, size=170, strokeWidth=2, opacity=1
+            filled=False, size=170, strokeWidth=2, opacity=1, tooltip=behind
         )
-        layers.append(rings.encode(*encodings[:3], tooltip=told_of))
-    if behind and size == 1 and len(rows) <= _WITH_COUNTS:
+        layers.append(rings.encode(*encodings[:3]))
+    if size == 1 and len(rows) <= _WITH_COUNTS and "n" in rows[0]:
         counts = base.mark_text(dy=-12, fontSize=11, color=TEXT)
         layers.append(counts.encode(*encodings[:2], alt.Text("n:Q", format=",d")))
     return layers

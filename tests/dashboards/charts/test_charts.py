@@ -407,3 +407,11 @@ def test_results_without_numbers_are_not_drawn():
     assert charts.result_chart(pl.DataFrame({"a": ["x"], "b": [float("nan")]})) is None
     assert charts.result_chart(pl.DataFrame()) is None
     assert charts.result_chart(pl.DataFrame({"a": ["x"], "b": ["1.5"]}).cast({"b": pl.Decimal(20, 2)})) is not None
+
+
+def test_a_week_that_had_not_ended_is_a_ring_and_a_point_says_what_it_rests_on():
+    weeks = {"week": DAY, "project": "shop", "attempts": 8, "success_rate": 0.5, "inferred": 0, "is_complete": False}
+    chart = charts.success_by_week(frame_of(weeks))
+    assert "Ring: a week that had not ended" in chart_words(chart)[1]
+    assert any(row.get("n") == 8 for values in values_in(chart.to_dict()) for row in values)
+    assert "Ring" not in chart_words(charts.success_by_week(frame_of(weeks | {"is_complete": True})))[1]
