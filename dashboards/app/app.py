@@ -16,6 +16,7 @@ import duckdb
 import polars as pl
 import streamlit as st
 
+from slowwave.dashboards.app.deciding import draw_deciding
 from slowwave.dashboards.app.grid import LEADS_TO
 from slowwave.dashboards.app.pages.glossary import glossary_page
 from slowwave.dashboards.app.pages.interactions import interactions_page
@@ -28,6 +29,7 @@ from slowwave.dashboards.app.pages.review import review_page
 from slowwave.dashboards.app.pages.runs import runs_page
 from slowwave.dashboards.app.pages.sql import sql_page
 from slowwave.dashboards.app.pages.strategies import strategies_page
+from slowwave.dashboards.app.panel import draw_panel
 from slowwave.dashboards.app.widgets import carried, carrying, notice
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import FIRST_PAGE
@@ -206,3 +208,6 @@ def app() -> None:
     with st.sidebar:
         _freshness(settings, current, published)
     page.run()
+    draw_deciding()
+    if published is not None:
+        _drawn(draw_panel, published)

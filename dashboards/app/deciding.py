@@ -21,15 +21,17 @@ from slowwave.dashboards.app.decisions import (
     preview_decision,
 )
 from slowwave.dashboards.app.own_page import are_decisions_allowed, may_decide
-from slowwave.dashboards.app.widgets import command, notice, said
+from slowwave.dashboards.app.widgets import address, command, notice, said
+from slowwave.dashboards.links import OPEN
 from slowwave.dashboards.templates import rendered
 from slowwave.dashboards.words import number_of
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.transforms.core.hashing import digest
 
-# in the session: the number of the open dialog, who decided last, what landed last, and why something did not
-_OPEN, _DECIDER, _LANDED, _FAILED = "decision_open", "decision_by", "decision_landed", "decision_failed"
+# in the session: the open dialog's number and what it is about, who decided last; what landed last, why another did not
+_OPEN, _ASKED, _DECIDER = "decision_open", "decision_asked", "decision_by"
+_LANDED, _FAILED = "decision_landed", "decision_failed"
 _MOST_CHARACTERS, _MOST_CONTENT = 500, 100_000
 _SHOWN_CHARACTERS, _SHOWN_CHANGES = 600, 60
 _claiming = threading.Lock()
@@ -53,8 +55,12 @@ def decision(*words: str, purpose: str, asks: str = "", given: str = "", **optio
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.container():
             command(*words, purpose=purpose, **options)
-        if st.button(verb.capitalize(), key=f"decide {digest([*words, *known.values()])}"):
-            _open(DecisionCommand(group, verb, tuple(targets), known), asks, given)
+        st.button(
+            verb.capitalize(),
+            key=f"decide {digest([*words, *known.values()])}",
+            on_click=_open,
+            args=(DecisionCommand(group, verb, tuple(targets), known), asks, given),
+        )
 
 
 def decisions_on_items(item_ids: Sequence[str]) -> None:
@@ -64,31 +70,50 @@ def decisions_on_items(item_ids: Sequence[str]) -> None:
         return
     with st.container(horizontal=True):
         for verb in ("promote", "reject", "merge"):
-            if st.button(f"{verb.capitalize()} {number_of(len(item_ids), 'item')}", key=f"decide all {verb}"):
-                _open(DecisionCommand("review", verb, tuple(item_ids)))
+            st.button(
+                f"{verb.capitalize()} {number_of(len(item_ids), 'item')}",
+                key=f"decide all {verb}",
+                on_click=_open,
+                args=(DecisionCommand("review", verb, tuple(item_ids)),),
+            )
 
 
-def landed_decision() -> None:
-    """What became of the last decision of this session, and what takes it back."""
+def landed_decision(*, in_panel: bool = False) -> None:
+    """What became of the last decision of this session, and what takes it back: in the panel, while that is open."""
     landed: LandedDecision | None = st.session_state.get(_LANDED)
-    if landed is None or not are_decisions_allowed():
+    if landed is None or not are_decisions_allowed() or bool(address(OPEN)) != in_panel:
         return
     notice("note", terminal_safe(landed.says), "pages show the tables that the last nightly published")
     if landed.undo is None:
         return
     # what was a candidate does not become one again
     label = f"{landed.undo.verb.capitalize()} instead" if landed.undo.group == "review" else "Undo"
-    if st.button(label):
-        _open(landed.undo)
+    st.button(label, on_click=_open, args=(landed.undo,))
 
 
 def _open(chosen: DecisionCommand, asks: str = "", given: str = "") -> None:
-    st.session_state[_OPEN] = secrets.token_urlsafe(16)
+    st.session_state[_OPEN] = number = secrets.token_urlsafe(16)
     st.session_state.pop(_FAILED, None)
-    _dialog(chosen, st.session_state[_OPEN], asks, given)
+    st.session_state[_ASKED] = (chosen, number, asks, given)
 
 
-@st.dialog("Decide", width="large")
+def is_deciding() -> bool:
+    """Whether a dialog asks for a decision."""
+    return _ASKED in st.session_state
+
+
+def draw_deciding() -> None:
+    """Draw the dialog that asks for a decision, where a button was pressed."""
+    if is_deciding():
+        _dialog(*st.session_state[_ASKED])
+
+
+def _leave() -> None:
+    for name in (_OPEN, _ASKED):
+        st.session_state.pop(name, None)
+
+
+@st.dialog("Decide", width="large", on_dismiss=_leave)
 def _dialog(chosen: DecisionCommand, number: str, asks: str, given: str) -> None:
     if st.session_state.get(_OPEN) != number:  # it has landed
         st.rerun()
@@ -155,6 +180,7 @@ def _land(chosen: DecisionCommand, preview: Preview, number: str, asks: str) -> 
         try:
             st.session_state[_LANDED] = land_decision(chosen, preview, by=by, reason=reason)
             st.session_state[_DECIDER] = by
+            st.session_state.pop(_ASKED, None)
         except UserError as error:
             st.session_state[_FAILED] = str(error)
             st.session_state[_OPEN] = number

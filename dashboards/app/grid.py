@@ -1,4 +1,4 @@
-"""Rows as a grid that the browser sorts and searches; a row that leads somewhere is a click or Shift+Space away.
+"""Rows as a grid that the browser sorts and searches; what a row names is a click or Shift+Space away.
 
 The browser draws a grid on a canvas: text from logs is drawn there as text, on one line. What does not fit beside the
 first columns stays in the grid's own menu of columns.
@@ -16,6 +16,7 @@ import streamlit as st
 
 from slowwave.dashboards.cookbook.cookbook import Recipe
 from slowwave.dashboards.html_table import cell_text
+from slowwave.dashboards.links import CASE, OPEN
 from slowwave.dashboards.templates import rendered
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 
@@ -106,6 +107,9 @@ def draw_grid(
     *,
     caption: str,
     addresses: Mapping[str, Sequence[str]] | None = None,
+    opens: Sequence[Mapping[str, str]] = (),
+    key: str = "",
+    room: int = _WIDTH,
     missing: str = _MISSING,
     is_fitted: bool = True,
     chooses_many: bool = False,
@@ -116,24 +120,31 @@ def draw_grid(
         columns: the first one stays in sight.
         caption: what the grid shows, also for screen readers; another one on each page and for each grid.
         addresses: by column, where the cells of each row lead ('' nowhere). The first that leads somewhere is the
-            row's.
+            row's, unless the row opens something.
+        opens: by row, what the address says so that the panel shows what the row names.
+        key: of the grid, where its caption may stand twice.
+        room: pixels for its columns.
         missing: what stands where there is no value.
         is_fitted: columns that have no room stay in the grid's menu; else the grid is scrolled sideways.
         chooses_many: the boxes of rows choose several of them, and stay so; else the one chosen leads to its address.
     """
     leading = dict(addresses or {})
-    widths = (
-        _fitted(columns, _WIDTH - (_BOX_WIDTH if leading or chooses_many else 0)) if is_fitted else _needed(columns)
-    )
+    is_opening = any(opens)
+    opener = next((column.name for column in columns if is_opening and column.values.dtype == pl.String), None)
+    has_boxes = bool(leading or is_opening or chooses_many)
+    widths = _fitted(columns, room - (_BOX_WIDTH if has_boxes else 0)) if is_fitted else _needed(columns)
     more = len(columns) - len(widths)
-    key = f"grid {caption}"
+    key = f"grid {key or caption}"
     of_rows = [next(filter(None, of_row), "") for of_row in zip(*leading.values(), strict=True)]
     said = f"{caption} · {more} more in the menu of columns" if more else caption
     st.html(rendered("caption.html.jinja", text=said))
     rows = len(columns[0].values) if columns else 0
-    choosing = partial(_choose_row, key, of_rows) if leading else "ignore"
+    choosing = partial(_choose_row, key, of_rows, opens) if leading or is_opening else "ignore"
+    buttons = {name: partial(_choose_cell, f"{key} {name}", of_cells) for name, of_cells in leading.items()}
+    if opener:
+        buttons[opener] = partial(_open_cell, f"{key} {opener}", opens)
     st.dataframe(
-        pl.DataFrame([_labelled(column.values) if column.name in leading else column.values for column in columns]),
+        pl.DataFrame([_labelled(column.values) if column.name in buttons else column.values for column in columns]),
         height=_ROW_PIXELS * (_MOST_ROWS + 1) + 2 if rows > _MOST_ROWS else "content",
         hide_index=True,
         column_order=list(widths),
@@ -142,7 +153,7 @@ def draw_grid(
                 column,
                 width=widths.get(column.name),
                 is_pinned=not number,
-                leads_to=leading.get(column.name),
+                on_click=buttons.get(column.name),
                 key=f"{key} {column.name}",
             )
             for number, column in enumerate(columns)
@@ -164,7 +175,7 @@ def _labelled(texts: pl.Series) -> pl.Series:
     return pl.Series(texts.name, labels)
 
 
-def _config(column: GridColumn, *, width: int | None, is_pinned: bool, leads_to: Sequence[str] | None, key: str) -> Any:  # noqa: ANN401 - Streamlit's own
+def _config(column: GridColumn, *, width: int | None, is_pinned: bool, on_click: Any, key: str) -> Any:  # noqa: ANN401 - Streamlit's own
     common: dict[str, Any] = {
         "label": column.label,
         "help": column.meaning or None,
@@ -179,10 +190,8 @@ def _config(column: GridColumn, *, width: int | None, is_pinned: bool, leads_to:
         return st.column_config.DatetimeColumn(**common, format=_TIME)
     if dtype == pl.Date:
         return st.column_config.DateColumn(**common, format=_DAY)
-    if leads_to is not None:
-        return st.column_config.ButtonColumn(
-            **common, type="tertiary", alignment="left", key=key, on_click=partial(_choose_cell, key, leads_to)
-        )
+    if on_click is not None:
+        return st.column_config.ButtonColumn(**common, type="tertiary", alignment="left", key=key, on_click=on_click)
     return st.column_config.TextColumn(**common, alignment="right" if column.is_number else "left")
 
 
@@ -236,11 +245,25 @@ def _fitted(columns: Sequence[GridColumn], room: int) -> dict[str, int]:
     return least
 
 
-def _choose_row(key: str, addresses: Sequence[str]) -> None:
-    """Remember where a row leads, and choose it no longer: it can be chosen again."""
+def _choose_row(key: str, addresses: Sequence[str], opens: Sequence[Mapping[str, str]]) -> None:
+    """Open what a row names, or remember where it leads, and choose it no longer: it can be chosen again."""
     rows = st.session_state[key]["selection"]["rows"]
-    st.session_state[LEADS_TO] = addresses[rows[0]] if rows else ""
+    if rows and opens and opens[rows[0]]:
+        open_thing(opens[rows[0]])
+    elif rows and addresses:
+        st.session_state[LEADS_TO] = addresses[rows[0]]
     st.session_state[key] = {"selection": {"rows": [], "columns": [], "cells": []}}
+
+
+def _open_cell(key: str, opens: Sequence[Mapping[str, str]]) -> None:
+    open_thing(opens[st.session_state[key]["row"]])
+
+
+def open_thing(says: Mapping[str, str]) -> None:
+    """Write into the address what the panel shows; nothing: it shows nothing."""
+    for name in (OPEN, CASE):
+        st.query_params.pop(name, None)
+    st.query_params.update(says)
 
 
 def _choose_cell(key: str, addresses: Sequence[str]) -> None:

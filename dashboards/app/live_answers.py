@@ -15,6 +15,7 @@ from slowwave.dashboards.app.grid import GridColumn, column_label, draw_grid
 from slowwave.dashboards.app.sql_answers import SqlAnswer, SqlQuestion, first_rows
 from slowwave.dashboards.app.widgets import notice
 from slowwave.dashboards.cookbook.cookbook import Recipe
+from slowwave.dashboards.links import opened_by
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import terminal_safe
 
@@ -73,10 +74,13 @@ def answer_table(
     *,
     caption: str,
     columns: Sequence[str] = (),
-    links: Mapping[str, Callable[[str], str]],
+    links: Mapping[str, Callable[[str], str]] | None = None,
 ) -> None:
     """Draw rows of an answer as a grid, cells as exact as they came; `links`: by column, from a text to an address."""
     known = {column.name: column for column in recipe.columns} if recipe is not None else {}
+    rows = [
+        {name: text for name, text in zip(answer.names, row, strict=True) if _is_whole(text)} for row in answer.cells
+    ]
     shown: list[GridColumn] = []
     addresses: dict[str, list[str]] = {}
     for at in map(answer.names.index, columns) if columns else range(len(answer.names)):
@@ -91,9 +95,10 @@ def answer_table(
                 is_number=answer.is_number(at),
             )
         )
-        if name in links:
+        if links and name in links:
             addresses[unique] = [links[name](text) if _is_whole(text) else "" for text in texts]
-    draw_grid(shown, caption=caption, addresses=addresses, missing="NULL", is_fitted=recipe is not None)
+    named = [opened_by(row) for row in rows]
+    draw_grid(shown, caption=caption, addresses=addresses, opens=named, missing="NULL", is_fitted=recipe is not None)
 
 
 def _is_whole(text: str | None) -> TypeGuard[str]:

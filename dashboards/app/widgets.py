@@ -1,7 +1,7 @@
 """What the dashboard's pages share: choices that stand in the address, tables, sentences and commands.
 
 The address is the state: a widget shows what the query says, and what a person changes is written there first. Text
-from logs is drawn by `said`, `notice`, `table`, `figures` and `command` alone, which show it and never take it for
+from logs is drawn by `said`, `notice`, `table` and `command` alone, which show it and never take it for
 Markdown or HTML.
 """
 
@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any, Literal
 from urllib.parse import parse_qsl, urlencode
@@ -23,7 +22,7 @@ from slowwave.dashboards.charts.parts import is_blank
 from slowwave.dashboards.charts.theme import chart_words, untitled
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
-from slowwave.dashboards.links import Link, view
+from slowwave.dashboards.links import Link, Row, opened_by, view
 from slowwave.dashboards.templates import rendered
 from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.kernel.terminal import shortened, spreadsheet_safe, terminal_safe
@@ -32,7 +31,7 @@ ANY = "%"
 _CARRIED = ("project", "no_project", "agent", "user", "tag", "days", "since", "until", "compare")
 PAGE_ROWS = 50
 _LABEL_CHARACTERS = 60
-_TEXT_CHARACTERS = 20_000
+_TEXT_CHARACTERS = 4_000
 _LONGEST_LINK = 4_000
 _TEXTS_LISTED = 500
 _BARE_WIDTH = 140  # of a control in the scope bar, in pixels
@@ -46,12 +45,13 @@ def said(*sentences: str) -> None:
     st.html(rendered("said.html.jinja", text=" ".join(sentence for sentence in sentences if sentence)))
 
 
-def whole_text(text: str, *, label: str) -> None:
-    """A text with its lines as they are, its first characters where it is very long; `label` says what it is."""
+def whole_text(text: str, *, label: str) -> bool:
+    """Draw a text with its lines as they are, and return whether all of it is shown; `label` says what it is."""
     lines = [terminal_safe(line) for line in text[:_TEXT_CHARACTERS].split("\n")]
     st.html(rendered("text.html.jinja", text="\n".join(lines), label=label))
     if len(text) > _TEXT_CHARACTERS:
         said(f"These are the first {_TEXT_CHARACTERS:,} of {len(text):,} characters.")
+    return len(text) <= _TEXT_CHARACTERS
 
 
 def notice(level: Literal["note", "warning", "error"], text: str, todo: str = "") -> None:
@@ -93,6 +93,7 @@ def table(
     caption: str,
     columns: Sequence[str] = (),
     links: Mapping[str, Link] | None = None,
+    opens: Callable[[Row], Mapping[str, str]] = opened_by,
     labels: Mapping[str, str] | None = None,
     chooses_many: bool = False,
 ) -> list[int]:
@@ -103,14 +104,16 @@ def table(
         name: the recipe that they are of: it says what its columns mean and their units.
         caption: what the table shows; another one for each table of a page.
         columns: those shown, what matters most first; none: all. The first one stays in sight.
-        links: by column, from a row to a relative address; the first one is the row's.
+        links: by column, from a row to a relative address; the first one is the row's, if it opens nothing.
+        opens: from a row to what the address says so that the panel shows what the row names.
         labels: by column, a head in place of its name.
         chooses_many: see `draw_grid`.
     """
-    rows = frame.to_dicts() if links else []
+    rows = frame.to_dicts()
     addresses = {of: [link(row) if row[of] is not None else "" for row in rows] for of, link in (links or {}).items()}
     shown = recipe_columns(frame, cookbook()[name], columns, labels or {})
-    return draw_grid(shown, caption=caption, addresses=addresses, chooses_many=chooses_many)
+    named = [opens(row) for row in rows]
+    return draw_grid(shown, caption=caption, addresses=addresses, opens=named, chooses_many=chooses_many)
 
 
 def limit_of(name: str, total: int) -> dict[str, str]:
@@ -128,22 +131,6 @@ def drawn(chart: Any) -> None:  # noqa: ANN401 - an Altair chart of whatever kin
     st.html(rendered("chart_words.html.jinja", title=title, subtitle=subtitle))
     if not is_blank(chart):
         st.altair_chart(untitled(chart), width="stretch")
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A number with what it counts, what there is to know of it, and where it leads ('' nowhere)."""
-
-    value: str
-    label: str
-    note: str = ""
-    link: str = ""
-
-
-def figures(shown: Iterable[Figure], *, label: str) -> None:
-    """Numbers side by side; `label` says what they are about."""
-    carried_on = [replace(figure, link=carrying(figure.link)) for figure in shown]
-    st.html(rendered("figures.html.jinja", figures=carried_on, label=label))
 
 
 def address(name: str) -> str:

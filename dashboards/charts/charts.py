@@ -7,12 +7,9 @@ it left out. Its title is the conclusion, its description says the figures to th
 from __future__ import annotations
 
 from slowwave.dashboards.charts.learning import (
-    anti_patterns,
     calibration,
     calibration_error,
-    confidence_intervals,
     need_calibration,
-    strategies_per_task,
     success_by_week,
 )
 from slowwave.dashboards.charts.logs import landed_by_day, quarantine_reasons, result_chart
@@ -21,25 +18,20 @@ from slowwave.dashboards.charts.memories import (
     memories_by_state,
     memories_by_verdict,
     memory_strength,
-    memory_timeline,
     reinforcement_over_time,
 )
 
 __all__ = [
-    "anti_patterns",
     "calibration",
     "calibration_error",
-    "confidence_intervals",
     "decay_forecast",
     "landed_by_day",
     "memories_by_state",
     "memories_by_verdict",
     "memory_strength",
-    "memory_timeline",
     "need_calibration",
     "quarantine_reasons",
     "reinforcement_over_time",
     "result_chart",
-    "strategies_per_task",
     "success_by_week",
 ]

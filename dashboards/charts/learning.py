@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import altair as alt
 import polars as pl
 
 from slowwave.dashboards.charts import parts
-from slowwave.dashboards.charts.theme import BLUE, GREEN, GREY, ORANGE, RED
-from slowwave.dashboards.words import beside_base_rate, number_of, part, percent, points
+from slowwave.dashboards.charts.theme import BLUE, GREY, ORANGE, RED
+from slowwave.dashboards.words import beside_base_rate, number_of, percent, points
 
-_MOST_ROWS = 25
-_MOST_TASKS, _PER_TASK = 6, 3
-_MOST_PATTERNS = 15
 _MOST_PROJECTS = 5
-_EVEN = 0.5
 _BASE_RATE, _LAPLACE = "base_rate/1", "laplace/1"
 _METHODS = {
     _BASE_RATE: "base rate",
@@ -24,219 +18,11 @@ _METHODS = {
 }
 _NO_OUTCOMES = "Outcomes of attempts are what this is learned from."
 _NO_WEEKS = "Forecasts are graded on the seven days after a Monday, once these are over."
-_CONFIDENCE = ("confidence", "confidence_low", "confidence_high")
-
-
-def confidence_intervals(
-    frame: pl.DataFrame,
-    *,
-    label: str = "label",
-    group: str | None = "group",
-    attempts: str | None = "attempts",
-    noun: tuple[str, str] = ("row", "rows"),
-    unit: str = "estimated success of the next comparable attempt",
-    total: int | None = None,
-) -> alt.LayerChart:
-    """Estimates with their intervals, at most 25: those with most attempts, highest lower bound first.
-
-    Args:
-        frame: the columns named below, and confidence, confidence_low, confidence_high (0-1).
-        label: column with what is estimated.
-        group: column with where it belongs, such as its project; None: nowhere.
-        attempts: column with the attempts behind it; None: rows with the narrowest intervals are shown.
-        noun: what a row is, one and many.
-        unit: what `confidence` estimates.
-        total: how many rows there are, where `frame` holds only those with most attempts.
-    """
-    known = frame.drop_nulls(_CONFIDENCE)
-    if known.is_empty():
-        return parts.blank(f"No {noun[1]} with an estimate yet", _NO_OUTCOMES)
-    named = known.select(
-        pl.col(label).cast(pl.String).alias("label"),
-        (pl.col(group).cast(pl.String) if group else pl.lit(None, pl.String)).alias("group"),
-        (pl.col(attempts).cast(pl.Int64) if attempts else pl.lit(None, pl.Int64)).alias("attempts"),
-        *_CONFIDENCE,
-    )
-    width = pl.col("confidence_high") - pl.col("confidence_low")
-    most = -pl.col("attempts").fill_null(0) if attempts else width
-    shown = parts.first_rows(
-        named.with_columns(width.alias("width")), _MOST_ROWS, most, ["width", "label", "group", *_CONFIDENCE]
-    ).sort("confidence_low", "confidence", "label", "group", descending=[True, True, False, False], nulls_last=True)
-    above = shown.filter(pl.col("confidence_low") > _EVEN).height
-    below = shown.filter(pl.col("confidence_high") < _EVEN).height
-    among = max(known.height, total or 0)
-    is_part = among > shown.height
-    subject = f"the {number_of(shown.height, *noun)} shown" if is_part else number_of(shown.height, *noun)
-    title = f"Of {subject}, {above} with the whole interval above 0.5, {below} below"
-    behind = "most attempts" if attempts else "the narrowest intervals"
-    chosen = f"; the {shown.height} with {behind} of {among:,}" if is_part else ""
-    subtitle = f"Point: {unit}. Line: 90 % credible interval{chosen}"
-    texts = [_words(row, with_group=group is not None) for row in shown.iter_rows(named=True)]
-    labels = parts.distinct(texts)
-    rows = [{"row": text, **_bounds(row)} for text, row in zip(labels, shown.iter_rows(named=True), strict=True)]
-    first = shown.row(0, named=True)
-    described = f"Best so far: {parts.label(first['label'])}, {_worded(first)}."
-    return parts.drawn(_intervals(rows, labels), title, subtitle, described, parts.ROW_HEIGHT * len(rows))
-
-
-def _words(row: dict[str, Any], *, with_group: bool) -> str:
-    """The two lines of a row: what is estimated; the figures and where."""
-    behind = [_worded(row)]
-    if row["attempts"] is not None:
-        behind.append(number_of(row["attempts"], "attempt"))
-    if with_group:
-        behind.append(_place(row["group"]))
-    return f"{parts.label(row['label'])}\n{' · '.join(behind)}"
-
-
-def _worded(row: dict[str, Any]) -> str:
-    return parts.estimate(*(row[name] for name in _CONFIDENCE))
 
 
 def _place(*names: str | None) -> str:
     """Project, agent and task type, those that are said."""
     return " / ".join(parts.label(name, 24) for name in names if name) or "no project"
-
-
-def _bounds(row: dict[str, Any]) -> dict[str, float | None]:
-    low, high = parts.number(row["confidence_low"]), parts.number(row["confidence_high"])
-    return {"low": low, "high": high, "value": parts.number(row["confidence"])}
-
-
-def _intervals(rows: list[parts.Row], labels: list[str]) -> list[alt.Chart]:
-    """Points with their intervals beside 0.5; `mark` of a row, where there is one, says with which shape."""
-    x_axis = alt.Axis(format=".1f", tickCount=5, orient="bottom", grid=False)
-    title = "Estimate (0–1); the dashed line is 0.5"
-    x = alt.X("low:Q", scale=alt.Scale(domain=[0, 1]), title=title, axis=x_axis)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(parts.row_axis(labels))
-    even = alt.Chart(alt.InlineData(values=[{"even": _EVEN}])).mark_rule(color=GREY, strokeDash=[4, 4])
-    lines = base.mark_rule(color=BLUE, strokeWidth=2.5, yOffset=parts.MARK_OFFSET).encode(x, alt.X2("high:Q"))
-    points = base.mark_point(filled=True, size=80, opacity=1, yOffset=parts.MARK_OFFSET).encode(alt.X("value:Q"))
-    if not any("mark" in row for row in rows):
-        return [even.encode(alt.X("even:Q")), lines, points.encode(color=alt.value(BLUE))]
-    kinds = sorted({row["mark"] for row in rows}, key=_MARKS.index)
-    legend = alt.Legend(title=None, orient="top", direction="horizontal", columns=1, labelLimit=400)
-    colours = alt.Scale(domain=kinds, range=[(GREEN, GREY, BLUE)[_MARKS.index(kind)] for kind in kinds])
-    shapes = alt.Scale(domain=kinds, range=[("diamond", "circle", "square")[_MARKS.index(kind)] for kind in kinds])
-    told = points.encode(
-        alt.Color("mark:N", scale=colours, legend=legend), alt.Shape("mark:N", scale=shapes, legend=legend)
-    )
-    return [even.encode(alt.X("even:Q")), lines, told]
-
-
-_MARKS = ("best so far", "also tried", "the only one tried")
-
-
-def strategies_per_task(frame: pl.DataFrame) -> alt.LayerChart:
-    """Tried strategies per kind of task, that with the highest lower bound marked.
-
-    `frame`: of the recipe `strategies`, or of `best_strategies` for that one alone. Shown: the six combinations of
-    project, agent and kind of task with most attempts, three strategies each.
-    """
-    known = frame.drop_nulls(_CONFIDENCE)
-    if known.is_empty():
-        return parts.blank("No strategies yet", _NO_OUTCOMES)
-    task = ["project", "agent", "task_type"]
-    tried = pl.col("strategies_tried").max().fill_null(1) if "strategies_tried" in known.columns else pl.len()
-    tasks = known.group_by(task).agg(
-        pl.col("attempts").sum().alias("of_task"),
-        pl.col("confidence_low").max().alias("best"),
-        tried.cast(pl.Int64).alias("tried"),
-    )
-    sure = tasks.filter(pl.col("best") > _EVEN).height
-    chosen = parts.first_rows(tasks, _MOST_TASKS, -pl.col("of_task"), task)
-    # of equal lower bounds the recipes name the lowest id; `best_strategies` has none, and one row of each task
-    told = [name for name in ("strategy_id", "strategy", "attempts") if name in known.columns]
-    order = [*told, "confidence", "confidence_high"]
-    shown = (
-        known.select(*task, *_CONFIDENCE, *told)
-        .join(chosen, on=task, nulls_equal=True)
-        .sort(-pl.col("confidence_low"), *order, nulls_last=True)
-        .with_columns(pl.int_range(pl.len()).over(task).alias("rank"))
-        .filter(pl.col("rank") < _PER_TASK)
-        .sort(-pl.col("of_task"), *task, "rank", nulls_last=True)
-    )
-    texts = [
-        f"{parts.label(row['strategy'])}\n{_worded(row)} · {number_of(row['attempts'] or 0, 'attempt')} · "
-        + _place(row["project"], row["agent"], row["task_type"])
-        for row in shown.iter_rows(named=True)
-    ]
-    labels = parts.distinct(texts)
-    rows = []
-    for text, row in zip(labels, shown.iter_rows(named=True), strict=True):
-        mark = _MARKS[1] if row["rank"] else _MARKS[0] if row["tried"] > 1 else _MARKS[2]
-        rows.append({"row": text, "mark": mark, **_bounds(row)})
-    title = f"{sure:,} of {number_of(tasks.height, 'combination')} of project, agent and kind of task "
-    title += f"{'has' if sure == 1 else 'have'} a strategy whose whole interval is above 0.5"
-    subtitle = "Point: estimated success of the next comparable attempt. Line: 90 % credible interval"
-    if tasks.height > _MOST_TASKS:
-        subtitle += f". The {_MOST_TASKS} combinations with most attempts"
-    first = parts.first_rows(known, 1, -pl.col("confidence_low"), ["project", "task_type", "agent", *order]).row(
-        0, named=True
-    )
-    described = f"Best so far: {parts.label(first['strategy'])}, {_worded(first)}, "
-    described += f"{_place(*(first[name] for name in task))}."
-    return parts.drawn(_intervals(rows, labels), title, subtitle, described, parts.ROW_HEIGHT * len(rows))
-
-
-def anti_patterns(frame: pl.DataFrame, *, total: int | None = None) -> alt.LayerChart:
-    """How often strategies fail beside comparable attempts, and what succeeds instead; at most 15, open ones first.
-
-    Args:
-        frame: of the recipe `costliest_anti_patterns` (of open ones), or `anti_patterns_by_state`.
-        total: how many there are of those, where `frame` holds only the first.
-    """
-    if "failure_rate" in frame.columns:
-        rates = [pl.col("failure_rate"), pl.col("baseline_rate")]
-    else:
-        rates = [pl.col("failures") / pl.col("attempts"), pl.col("expected_failures") / pl.col("attempts")]
-    optional = ("better_alternative", "state")
-    told = [pl.col(name) if name in frame.columns else pl.lit(None, pl.String).alias(name) for name in optional]
-    place = ["project", "agent", "task_type"]
-    known = frame.select(*place, "pattern", *told, rates[0].alias("failed"), rates[1].alias("expected"))
-    known = known.filter(pl.col("failed").is_not_null())
-    if known.is_empty():
-        return parts.blank("No anti-patterns yet", "No strategy keeps failing on evidence that holds every night.")
-    gap = (pl.col("failed") - pl.col("expected").fill_null(pl.col("failed"))).neg()
-    is_open = pl.col("state").is_null() | (pl.col("state") == "open")
-    # a share lies within 0 and 1: those not open come after any gap
-    rank = gap + pl.when(is_open).then(0).otherwise(2)
-    shown = parts.first_rows(known, _MOST_PATTERNS, rank, ["pattern", *place, *optional, "failed"])
-    texts = [
-        f"{parts.label(row['pattern'])}\n" + _instead(row) + _place(*(row[name] for name in place))
-        for row in shown.iter_rows(named=True)
-    ]
-    labels = parts.distinct(texts)
-    rows = [
-        {"row": text, "failed": parts.number(row["failed"]), "expected": parts.number(row["expected"])}
-        for text, row in zip(labels, shown.iter_rows(named=True), strict=True)
-    ]
-    worst = shown.row(0, named=True)
-    open_ones = known.filter(is_open).height
-    given = open_ones or known.height
-    count = max(given, total or 0)
-    subject = "1 strategy keeps failing" if count == 1 else f"{count:,} strategies keep failing"
-    if not open_ones:
-        subject = f"{number_of(count, 'anti-pattern')} kept failing; none is open"
-    title = f"{subject}: “{parts.label(worst['pattern'])}” in {part(worst['failed'])} of its attempts"
-    title += f", {part(worst['expected'])} expected" if worst["expected"] is not None else ""
-    subtitle = "Diamond: failed share of its attempts. Ring: of comparable attempts"
-    if known.height > shown.height:
-        subtitle += f". The {shown.height} of {known.height:,} with the widest gap"
-        subtitle += ", open ones first" if 0 < open_ones < known.height else ""
-    if count > given:
-        subtitle += f". Chosen from the first {given:,} of {count:,}"
-    better = worst["better_alternative"]
-    instead = parts.label(better) if better else "nothing known to be better"
-    layers = _dumbbells(rows, labels, ("expected", "failed"), "Failed share of attempts (0–1)")
-    described = f"Instead of the first: {instead}."
-    return parts.drawn(layers, title, subtitle, described, parts.ROW_HEIGHT * len(rows))
-
-
-def _instead(row: dict[str, Any]) -> str:
-    if row["better_alternative"]:
-        return f"instead: {parts.label(row['better_alternative'])} · "
-    return f"{parts.label(row['state'])} · " if row["state"] else ""
 
 
 def _dumbbells(rows: list[parts.Row], labels: list[str], fields: tuple[str, str], x_title: str) -> list[alt.Chart]:

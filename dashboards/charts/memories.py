@@ -179,31 +179,6 @@ def decay_forecast(frame: pl.DataFrame) -> alt.LayerChart:
     return parts.drawn(layers, title, subtitle, described, 200)
 
 
-def memory_timeline(frame: pl.DataFrame) -> alt.LayerChart:
-    """How often one memory was injected, quoted or used, day by day. `frame`: of the recipe `memory_history`."""
-    summed, period = parts.bucketed(frame, "day", ["eligible", "injected", "referenced"])
-    if summed.is_empty():
-        return parts.blank("No use of this memory yet", "It has been eligible for no interaction.")
-    totals = {name: int(summed[name].sum()) for name in ("eligible", "injected", "referenced")}
-    title = f"{number_of(totals['referenced'], 'answer refers', 'answers refer')} to it; "
-    title += f"{number_of(totals['injected'], 'interaction was', 'interactions were')} given it"
-    title = title[:1].upper() + title[1:]
-    at = [parts.instant(day) for day in summed["day"]]
-    used = [{"at": day, "value": count} for day, count in zip(at, summed["referenced"], strict=True)]
-    given = [{"at": day, "value": count} for day, count in zip(at, summed["injected"], strict=True)]
-    x = parts.time_axis(summed["day"].to_list(), f"UTC {period}")
-    y = _per("Interactions", period, used + given)
-    rings = (
-        alt.Chart(alt.InlineData(values=given)).mark_point(color=ORANGE, size=45, filled=False, opacity=1).encode(x, y)
-    )
-    subtitle = f"Per UTC {period}. Bars: answers that quote it or use it in other words. "
-    subtitle += "Rings: interactions given it"
-    described = (
-        f"Eligible for {number_of(totals['eligible'], 'interaction')}, {summed['day'][0]} to {summed['day'][-1]}."
-    )
-    return parts.drawn([parts.bars_over_time(used, period, x, y), rings], title, subtitle, described, 180)
-
-
 def memory_strength(
     frame: pl.DataFrame, *, bands: Mapping[str, float] | None = None, fades_at: datetime | None = None
 ) -> alt.LayerChart:

@@ -13,7 +13,6 @@ import altair as alt
 import polars as pl
 
 from slowwave.dashboards.charts.theme import BLUE, DASHES, PALETTE, SHAPES, TEXT
-from slowwave.dashboards.words import interval, part
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.flows.kernel.times import utc_iso
 
@@ -98,11 +97,6 @@ def first_rows(frame: pl.DataFrame, count: int, rank: pl.Expr, then: Sequence[st
         ranks = frame.select(rank.alias("rank"))["rank"]
         frame = frame.filter(ranks <= ranks.bottom_k(count).max())
     return frame.sort(rank, *then, nulls_last=True).head(count)
-
-
-def estimate(value: float, low: float | None, high: float | None) -> str:
-    """An estimate with its interval, such as '0.60 (0.41–0.78)'."""
-    return part(value) if low is None or high is None else f"{part(value)} ({interval(low, high)})"
 
 
 def instant(value: date | datetime) -> str:

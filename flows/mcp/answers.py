@@ -171,7 +171,9 @@ def evidence(asked: Asked, given: str, *, most: int) -> Evidence:
 
 
 # Of the lake, which no answer is read from; and what stands in `publish`.
-_NOT_TOLD = frozenset({"eligible", "changes", "problem", "erased_at", "is_text_let_go", "as_of", "run_id"})
+_NOT_TOLD = frozenset(
+    {"eligible", "changes", "problem", "erased_at", "is_text_let_go", "neighbours", "as_of", "run_id"}
+)
 
 
 def unknown_memory(asked: Asked, memory_id: str) -> UserError:

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 import duckdb
 import pytest
@@ -91,16 +92,17 @@ def test_a_second_page_goes_on_where_the_first_ended(dashboard, page: Page):
     assert max(first) < min(second)
 
 
-def test_a_row_leads_to_its_memory_by_click_and_by_keyboard_and_back(dashboard, page: Page):
+def test_a_row_opens_its_memory_by_click_and_by_keyboard_and_esc_closes_it(dashboard, page: Page):
     opened(page, f"{dashboard.address}/memories?sort=references")
     address, second = page.url, rows_of(page, "1 to 50 of")[2][0]
-    row_chosen(page, "1 to 50 of", 1)
-    assert page.url == f"{dashboard.address}/{memory_link(second)}"
-    page.go_back()
-    drawn(page)
-    assert page.url == address
-    row_chosen_by_keys(page, "1 to 50 of", 1)
-    assert page.url == f"{dashboard.address}/{memory_link(second)}"
+    for choose in (row_chosen, row_chosen_by_keys):
+        choose(page, "1 to 50 of", 1)
+        assert unquote(page.url) == f"{address}&open=memory:{second}"
+        expect(page.get_by_role("dialog")).to_contain_text(f"{second}: ")
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(page).to_have_url(address)
+        drawn(page)
     assert len(page.context.pages) == 1
 
 
@@ -122,12 +124,9 @@ def test_a_memory_has_the_numbers_that_why_tells(dashboard, page: Page, order):
         ((memory_id,),) = found.fetchall()
     told = json.loads(dashboard.home.run("why", memory_id, "--format", "json").stdout)
     opened(page, f"{dashboard.address}/{memory_link(memory_id)}")
-    counts = page.locator("[aria-label='Interactions counted for this memory'] li")
-    expect(counts).to_have_count(len(_COUNTS))
-    shown = {
-        item.locator(".sw-label").inner_text(): int(item.locator(".sw-value").inner_text().replace(",", ""))
-        for item in counts.all()
-    }
+    page.get_by_role("tab", name="Interactions").click()
+    _, *counts = rows_of(page, "Interactions counted for this memory")
+    shown = {name: int(number.replace(",", "")) for name, number, _ in counts}
     assert shown == {name: told["counts"][name] for name in _COUNTS}
     for reason in told["memory"]["reasons"]:
         expect(page.get_by_text(reason).first).to_be_visible()
@@ -136,6 +135,7 @@ def test_a_memory_has_the_numbers_that_why_tells(dashboard, page: Page, order):
             continue
         chosen = "referenced" if name == "references" else name
         opened(page, f"{dashboard.address}/{memory_link(memory_id)}&counted={chosen}")
+        page.get_by_role("tab", name="Interactions").click()
         head, *rows = rows_of(page, "newest first")
         at = head.index("Interaction")
         assert [row[at] for row in rows] == [terminal_safe(row["interaction_id"]) for row in told[name]][: len(rows)]
@@ -159,4 +159,4 @@ def test_an_unknown_memory_is_told_with_those_like_it(dashboard, page: Page):
     expect(page.get_by_text("no memory mem-00010 is known")).to_be_visible()
     at = [row[0] for row in rows_of(page, "Memories with a similar id")[1:]].index("mem-0001")
     row_chosen(page, "Memories with a similar id", at)
-    assert page.url.endswith("memory?memory_id=mem-0001")
+    assert unquote(page.url).endswith("open=memory:mem-0001")

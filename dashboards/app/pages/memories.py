@@ -17,6 +17,7 @@ from slowwave.dashboards.app.widgets import (
     choice,
     csv_of,
     drawn,
+    label_of,
     page_asked,
     page_number,
     said,
@@ -27,9 +28,7 @@ from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import with_interval
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.links import memory_link
 from slowwave.dashboards.words import NEVER_LANDED, STATES, URGENT_FIRST, number_of, shown_of, sum_of
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.transforms.core.vocabularies import TRENDS
 
 _SORTS = {
@@ -115,7 +114,6 @@ def memories_page(published: Published) -> None:
         "memory_explorer",
         caption=shown,
         columns=_COLUMNS,
-        links={"memory_id": lambda row: memory_link(row["memory_id"])},
     )
     st.download_button(
         "Download these rows as CSV", csv_of(rows), file_name="memories.csv", mime="text/csv", on_click="ignore"
@@ -195,7 +193,6 @@ def _short_list(published: Published, listed: str, of: Mapping[str, str]) -> Non
             caption=shown_of(f"Memories {chosen.title}", rows.height, total),
             columns=chosen.columns,
             labels={"lift": "Effect", "lift_basis": "Basis"},
-            links={"memory_id": lambda row: memory_link(row["memory_id"])},
         )
     else:
         said("There is none.")
@@ -210,7 +207,7 @@ def _filters(published: Published) -> tuple[dict[str, str], str]:
     with st.popover(f"More ({folded})" if folded else "More"):
         status = choice("State", "status", STATES, unchosen="any state")
         trend = choice("Trend of its use", "trend", TRENDS, unchosen="any trend")
-        memory_type = choice("Type", "type", _types(published), unchosen="any type", shown=_label)
+        memory_type = choice("Type", "type", _types(published), unchosen="any type", shown=label_of)
         sort = choice("Sort by", "sort", list(_SORTS), unchosen="what needs a person first", shown=_SORTS.__getitem__)
     chosen = {
         "search": search,
@@ -231,7 +228,3 @@ def _types(published: Published) -> list[str]:
     """Types that memories have, those that most forecasts were made of first."""
     types = published.answer("half_lives").filter(pl.col("memory_type") != "")["memory_type"]
     return types.head(_MOST_TYPES).to_list()
-
-
-def _label(memory_type: str) -> str:
-    return shortened(terminal_safe(memory_type), 60)

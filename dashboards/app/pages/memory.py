@@ -10,30 +10,30 @@ import polars as pl
 import streamlit as st
 
 from slowwave.dashboards.app.deciding import decision, landed_decision
+from slowwave.dashboards.app.grid import GridColumn, draw_grid
 from slowwave.dashboards.app.own_page import are_decisions_allowed
 from slowwave.dashboards.app.scope import scope_bar
 from slowwave.dashboards.app.where_it_lives import where_it_lives
 from slowwave.dashboards.app.widgets import (
     PAGE_ROWS,
-    Figure,
     asked,
     choice,
     command,
     csv_of,
     drawn,
-    figures,
     notice,
     page_number,
     said,
     section,
     table,
     typed,
+    whole_text,
 )
 from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import ALL
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.links import Row, memory_link, project_view, view
+from slowwave.dashboards.links import project_view, view
 from slowwave.dashboards.templates import rendered
 from slowwave.dashboards.words import interval, named, number_of, part, sentence, shown_of
 from slowwave.flows.ask.why.text import MEANINGS, identity_words, lift_words, planned_words, stated_use, use_words
@@ -67,7 +67,7 @@ _FARTHEST = timedelta(days=366)
 
 def memory_page(published: Published) -> None:
     """Draw the page of the memory that the address names."""
-    bar = scope_bar(published, "One memory", "memory_history")
+    bar = scope_bar(published, "One memory", "memory_over_time")
     with bar.row:
         memory_id = typed("Memory id", "memory_id", placeholder="Memory id", most=_LONGEST_ID)
     if not memory_id:
@@ -85,14 +85,20 @@ def memory_page(published: Published) -> None:
     _text(memory)
     planned = published.answer("forgetting_plan", memory_id=exactly(memory_id))
     _verdict(memory, planned)
-    days = bar.of("memory_history")
-    _state(published, memory, days)
-    _counts(published, memory, days)
-    _outcomes(published, memory)
-    _days(published, memory_id, days)
-    _observations(published, memory_id)
-    where_it_lives(memory_id)
-    _to_do(published, memory, is_planned=planned.height > 0)
+    tabs = st.tabs(["What you can do", "Interactions", "Its state", "Outcomes", "Day by day", "What it states"])
+    with tabs[0]:
+        _to_do(published, memory, is_planned=planned.height > 0)
+    with tabs[1]:
+        _counts(published, memory, bar.of("memory_references_of"))
+    with tabs[2]:
+        _state(published, memory)
+        where_it_lives(memory_id)
+    with tabs[3]:
+        _outcomes(published, memory)
+    with tabs[4]:
+        _days(published, memory_id, bar.of("memory_over_time"))
+    with tabs[5]:
+        _observations(published, memory_id)
 
 
 def _erased_at(memory: Memory) -> datetime | None:
@@ -108,12 +114,8 @@ def _unknown(published: Published, memory_id: str) -> None:
     if near.is_empty():
         said("No id is like it: `slowwave why` also explains interactions, strategies, errors and outcomes.")
         return
-    table(near, "near_memories", caption="Memories with a similar id", links={"memory_id": _memory_row})
+    table(near, "near_memories", caption="Memories with a similar id")
     asked("near_memories", memory_id=memory_id)
-
-
-def _memory_row(row: Row) -> str:
-    return memory_link(row["memory_id"])
 
 
 def _text(memory: Memory) -> None:
@@ -122,18 +124,10 @@ def _text(memory: Memory) -> None:
     if not content:
         said("Its text is not known." if content is None else "Its text is empty.")
         return
-    st.html(rendered("text.html.jinja", text=_shown(content), label="Text of the memory"))
-    if len(content) > _SHOWN_CHARACTERS:
-        said(f"These are the first {_SHOWN_CHARACTERS:,} of {len(content):,} characters.")
+    if not whole_text(content, label="Text of the memory"):
         st.download_button(
             "Download the whole text", content, file_name="memory.txt", mime="text/plain", on_click="ignore"
         )
-
-
-def _shown(content: str) -> str:
-    """The beginning of a text, its lines as they are, with what does not print written out."""
-    lines = shortened(content, _SHOWN_CHARACTERS).split("\n")
-    return "\n".join(map(terminal_safe, lines))
 
 
 def _verdict(memory: Memory, planned: pl.DataFrame) -> None:
@@ -146,9 +140,9 @@ def _verdict(memory: Memory, planned: pl.DataFrame) -> None:
         asked("forgetting_plan", memory_id=exactly(memory["memory_id"]))
 
 
-def _state(published: Published, memory: Memory, days: Mapping[str, str]) -> None:
+def _state(published: Published, memory: Memory) -> None:
     memory_id = memory["memory_id"]
-    section("Its state", use(memory))
+    said(use(memory))
     facts = [
         ("Created", utc_text(memory["created_at"]) if memory["created_at"] else _NOT_KNOWN),
         ("Last changed", _last_changed(memory)),
@@ -166,13 +160,8 @@ def _state(published: Published, memory: Memory, days: Mapping[str, str]) -> Non
     ]
     st.html(rendered("facts.html.jinja", facts=facts))
     asked("memory", memory_id=memory_id)
-    left, right = st.columns(2)
-    with left:
-        drawn(charts.memory_timeline(published.answer("memory_history", memory_id=memory_id, **days)))
-        asked("memory_history", memory_id=memory_id, **days)
-    with right:
-        drawn(charts.memory_strength(published.answer("memory_strength", memory_id=memory_id)))
-        asked("memory_strength", memory_id=memory_id)
+    drawn(charts.memory_strength(published.answer("memory_strength", memory_id=memory_id)))
+    asked("memory_strength", memory_id=memory_id)
 
 
 def _fact(value: object) -> str:
@@ -227,13 +216,14 @@ def _review_value(value: float | None) -> str:
 def _counts(published: Published, memory: Memory, days: Mapping[str, str]) -> None:
     """The counts, and the interactions behind the one that the address names."""
     memory_id = memory["memory_id"]
-    section("Counts, and the interactions behind them")
-    figures(
+    known = {name: memory[column] for name, column in _COUNTS.values()}
+    draw_grid(
         [
-            Figure(f"{memory[column]:,}", name, MEANINGS[name], view("memory", memory_id=memory_id, counted=chosen))
-            for chosen, (name, column) in _COUNTS.items()
+            GridColumn("count", "Count", "", pl.Series("count", list(known))),
+            GridColumn("number", "Interactions", "", pl.Series("number", list(known.values()), dtype=pl.Int64)),
+            GridColumn("meaning", "What is counted", "", pl.Series("meaning", [MEANINGS[name] for name in known])),
         ],
-        label="Interactions counted for this memory",
+        caption="Interactions counted for this memory",
     )
     chosen = choice(
         "Interactions behind",
@@ -281,7 +271,6 @@ def _outcomes(published: Published, memory: Memory) -> None:
     succeeded, failed, expected = (
         memory[name] for name in ("confirmed_count", "contradicted_count", "contradicted_expected")
     )
-    section("How attempts that referenced it ended")
     if not succeeded + failed:
         said("No attempt with a known outcome referenced it, so its confidence is not known.")
     else:
@@ -303,7 +292,7 @@ def _outcomes(published: Published, memory: Memory) -> None:
 
 def _days(published: Published, memory_id: str, days: Mapping[str, str]) -> None:
     rows = published.answer("memory_over_time", memory_id=memory_id, **days)
-    section("Day by day", "" if rows.height else "Nothing about it changed on any day yet.")
+    said("" if rows.height else "Nothing about it changed on any day yet.")
     if rows.height:
         newest = rows.tail(_SHOWN_DAYS).reverse()
         caption = shown_of("Days on which its use changed, newest first", newest.height, rows.height)
@@ -313,39 +302,24 @@ def _days(published: Published, memory_id: str, days: Mapping[str, str]) -> None
 
 def _observations(published: Published, memory_id: str) -> None:
     facts = published.answer("memory_observations", memory_id=memory_id)
-    section("What it stands for", "" if facts.height else "It states no observation: only active memories do.")
+    said("" if facts.height else "It states no observation: only active memories do.")
     if facts.height:
-        table(
-            facts,
-            "memory_observations",
-            caption="Observations that it states, stated, or contradicts",
-            links={"observation_id": lambda row: view("observations", observation=row["observation_id"])},
-        )
+        table(facts, "memory_observations", caption="Observations that it states, stated, or contradicts")
     asked("memory_observations", memory_id=memory_id)
     decisions = published.answer("memory_curation", memory_id=memory_id)
     if decisions.height:
-        table(
-            decisions,
-            "memory_curation",
-            caption="What curation proposes",
-            links={"target_memory_id": lambda row: memory_link(row["target_memory_id"] or "")},
-        )
+        table(decisions, "memory_curation", caption="What curation proposes")
         asked("memory_curation", memory_id=memory_id)
 
 
 def _to_do(published: Published, memory: Memory, *, is_planned: bool) -> None:
     memory_id = memory["memory_id"]
     may_decide = are_decisions_allowed()
-    section("What you can do", "" if may_decide else "This page changes nothing: these commands do.")
+    said("" if may_decide else "This page changes nothing: these commands do.")
     command("why", memory_id, all=True, purpose="All of this in the terminal")
     waiting = published.answer("memory_review", memory_id=memory_id)
     if waiting.height:
-        table(
-            waiting,
-            "memory_review",
-            caption="Items in review",
-            links={"item_id": lambda row: view("review", item=row["item_id"])},
-        )
+        table(waiting, "memory_review", caption="Items in review")
         asked("memory_review", memory_id=memory_id)
     for row in waiting.iter_rows(named=True):
         command("review", "show", row["item_id"], purpose=f"Decide what needs review ({row['kind']})")

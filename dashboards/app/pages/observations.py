@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import polars as pl
+import streamlit as st
 
 from slowwave.dashboards.app.scope import Chosen, compared_counts, scope_bar
 from slowwave.dashboards.app.widgets import (
     ANY,
-    address,
     asked,
     choice,
     command,
     limit_of,
-    notice,
     page_number,
     pattern,
     said,
-    section,
     table,
     typed,
 )
 from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.links import Row, memory_link, project_view
 from slowwave.dashboards.words import listed, number_of, shown_of, sum_of
 from slowwave.transforms.core.vocabularies import FRESHNESS
 
@@ -42,40 +39,20 @@ def observations_page(published: Published) -> None:
     said("An observation is one fact that memories state, with its distinct sources.")
     own = {"search": text, "freshness": pattern(freshness or None)}
     with published.answers() as answers:
-        _one(answers)
         compared_counts(bar, "observations", "freshness", **own, limit=ALL)
-        _facts(answers, bar, own)
-        _at_odds(answers, bar)
-        _states(answers, bar)
-        _curation(answers, bar)
-
-
-def _memory_row(row: Row) -> str:
-    return memory_link(row["memory_id"])
-
-
-def _one(answers: Answers) -> None:
-    """The memories of one observation, where the address names one."""
-    observation_id = address("observation")
-    if not observation_id:
-        return
-    rows = answers.rows("observation_memories", _SHOWN, observation_id=observation_id)
-    if rows.is_empty():
-        notice("warning", "the address names an observation that is not known", "choose one from the table below")
-        return
-    total = answers.count("observation_memories", observation_id=observation_id)
-    section("One observation", f"{number_of(total, 'memory', 'memories')} behind it or at odds with it.")
-    caption = "Memories that state it, stated it, or contradict it"
-    table(rows, "observation_memories", caption=caption, links={"memory_id": _memory_row})
-    asked("observation_memories", observation_id=observation_id)
-    command("why", observation_id, all=True, purpose="Its sources and states")
+        facts, *tabs = st.tabs(["Facts", "Contradictions", "Earlier states", "Curation"])
+        with facts:
+            _facts(answers, bar, own)
+        for tab, draw in zip(tabs, (_at_odds, _states, _curation), strict=True):
+            with tab:
+                draw(answers, bar)
 
 
 def _facts(answers: Answers, bar: Chosen, own: Mapping[str, str]) -> None:
     of = {**bar.of("observations"), **own}
     sources = answers.counts("observations", "proof_count", **of, limit=ALL)
     is_narrowed = bool(own["search"] or own["freshness"] != ANY or bar.shown.days)
-    section("Facts", _facts_words(sources, is_narrowed=is_narrowed))
+    said(_facts_words(sources, is_narrowed=is_narrowed))
     total = sum_of(sources)
     first = (page_number(total, _ROWS) - 1) * _ROWS
     asking = {**of, "limit": f"{_ROWS}", "offset": f"{first}"}
@@ -89,7 +66,6 @@ def _facts(answers: Answers, bar: Chosen, own: Mapping[str, str]) -> None:
                 *("text", "confidence", "proof_count", "memories_count", "freshness", "trend", "project", "scope"),
                 "observation_id",
             ],
-            links={"text": lambda row: project_view("observations", bar.project, observation=row["observation_id"])},
         )
     asked("observations", **asking)
 
@@ -109,7 +85,7 @@ def _at_odds(answers: Answers, bar: Chosen) -> None:
     of = bar.of("contradicting_observations")
     total = answers.count("contradicting_observations", **of, limit=ALL)
     says = f"{number_of(total, 'pair')} of facts of which only one can be true: a person decides."
-    section("Contradictions", says if total else "No two facts contradict each other.")
+    said(says if total else "No two facts contradict each other.")
     if total:
         rows = answers.rows("contradicting_observations", _SHOWN, **of)
         table(
@@ -117,12 +93,6 @@ def _at_odds(answers: Answers, bar: Chosen) -> None:
             "contradicting_observations",
             caption=shown_of("Contradicting facts, most sources first", rows.height, total),
             columns=["text", "proof_count", "contradicting_text", "contradicting_proof_count", "project"],
-            links={
-                "text": lambda row: project_view("observations", bar.project, observation=row["observation_id"]),
-                "contradicting_text": lambda row: project_view(
-                    "observations", bar.project, observation=row["contradicting_id"]
-                ),
-            },
         )
         command("review", "list", kind="contradiction", purpose="To decide")
     asked("contradicting_observations", **of, **limit_of("contradicting_observations", total))
@@ -132,8 +102,7 @@ def _states(answers: Answers, bar: Chosen) -> None:
     of = bar.of("state_changes")
     states = answers.counts("state_changes", "observation_id", **of, limit=ALL)
     total = states.height
-    section(
-        "Earlier states",
+    said(
         f"{number_of(total, 'fact has', 'facts have')} changed." if total else "No fact is known to have changed.",
     )
     if total:
@@ -146,10 +115,6 @@ def _states(answers: Answers, bar: Chosen) -> None:
                 *("text", "attribute", "value", "from_at", "until_at", "memory_id", "subject", "step"),
                 *("project", "observation_id"),
             ],
-            links={
-                "text": lambda row: project_view("observations", bar.project, observation=row["observation_id"]),
-                "memory_id": _memory_row,
-            },
         )
     asked("state_changes", **of, **limit_of("state_changes", sum_of(states)))
 
@@ -158,8 +123,7 @@ def _curation(answers: Answers, bar: Chosen) -> None:
     of = bar.of("curation")
     counts = dict(answers.counts("curation", "action", **of, limit=ALL).iter_rows())
     found = [f"{counts[action]:,} {action}" for action in _ACTIONS if action in counts]
-    section(
-        "Curation",
+    said(
         f"{listed(found)}: proposals, which change nothing until a person decides with `slowwave review`."
         if found
         else "No memory was curated yet.",
@@ -177,9 +141,5 @@ def _curation(answers: Answers, bar: Chosen) -> None:
                 *("action", "memory_id", "content", "target_content", "reason", "kind", "similarity"),
                 *("target_memory_id", "project", "changed_at", "method"),
             ],
-            links={
-                "memory_id": _memory_row,
-                "target_memory_id": lambda row: memory_link(row["target_memory_id"]) if row["target_memory_id"] else "",
-            },
         )
     asked("curation", **of, **limit_of("curation", total))

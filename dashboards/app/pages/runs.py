@@ -16,13 +16,14 @@ from slowwave.dashboards.app.widgets import (
     notice,
     page_number,
     pattern,
+    said,
     section,
     table,
 )
 from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.links import Row, memory_link, view
+from slowwave.dashboards.links import opened_by
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.report import state_story
 from slowwave.dashboards.templates import rendered
@@ -39,12 +40,17 @@ def runs_page(published: Published) -> None:
     """Draw the page."""
     bar = scope_bar(published, "Runs", "landed_by_day")
     with published.answers() as answers:
-        _changed(answers)
-        _answerable(answers)
-        _published(answers, published.run_id)
-        _refused(answers)
-        _landed(answers, bar)
-        _runs(answers)
+        changed, landed, refused, ran = st.tabs(["What changed", "Landed rows", "Refused rows", "Runs and tables"])
+        with changed:
+            _changed(answers)
+        with landed:
+            _landed(answers, bar)
+        with refused:
+            _refused(answers)
+        with ran:
+            _published(answers, published.run_id)
+            _runs(answers)
+            _answerable(answers)
 
 
 def _changed(answers: Answers) -> None:
@@ -57,7 +63,7 @@ def _changed(answers: Answers) -> None:
             "what_changed",
             caption="Since the publish before",
             columns=["what", "count", "topic", "example", "example_id"],
-            links={"example_id": lambda row: memory_link(row["example_id"]) if row["topic"] == "memories" else ""},
+            opens=lambda row: opened_by({"memory_id": row["example_id"]} if row["topic"] == "memories" else {}),
         )
     asked("what_changed")
     worse = answers.rows("got_worse", _SHOWN)
@@ -69,7 +75,7 @@ def _changed(answers: Answers) -> None:
             "got_worse",
             caption=shown_of("Memories and strategies that got worse", worse.height, count),
             columns=["id", "text", "what", "day", "detail", "kind", "project", "agent", "task_type"],
-            links={"id": _worse_row},
+            opens=lambda row: opened_by({**row, f"{row['kind']}_id": row["id"]}),
         )
     asked("got_worse")
     alarms = answers.rows("alarms", _SHOWN)
@@ -86,10 +92,6 @@ def _change_words(rows: pl.DataFrame) -> str:
     if since.is_empty():
         return "No memory is known yet."
     return f"{number_of(sum_of(rows, 'count'), 'change').capitalize()} since {utc_text(since[0])}."
-
-
-def _worse_row(row: Row) -> str:
-    return memory_link(row["id"]) if row["kind"] == "memory" else view("strategies", strategy=row["id"])
 
 
 def _answerable(answers: Answers) -> None:
@@ -139,7 +141,7 @@ def _run_words(run: dict[str, Any]) -> str:
 
 def _refused(answers: Answers) -> None:
     reasons = answers.rows("quarantine_reasons", _MOST)
-    section("Refused rows", _refused_words(reasons))
+    said(_refused_words(reasons))
     if reasons.height:
         drawn(charts.quarantine_reasons(reasons))
         shown = reasons.head(_SHOWN)
@@ -175,7 +177,7 @@ def _landed(answers: Answers, bar: Chosen) -> None:
     of = bar.of("landed_by_day")
     days = answers.rows("landed_by_day", _MOST, **of)
     fresh = answers.rows("freshness", _MOST)
-    section("Landed rows", state_story.landed(days)[0])
+    said(state_story.landed(days)[0])
     drawn(charts.landed_by_day(days))
     asked("landed_by_day", **of)
     compared_counts(bar, "landed_by_day", "landed_table", "sum(rows_count)::BIGINT")

@@ -19,7 +19,6 @@ from slowwave.dashboards.charts import charts
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.cookbook import Recipe, cookbook
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.links import memory_link
 from slowwave.dashboards.words import number_of
 from slowwave.transforms.core.schema import table_comment
 from slowwave.transforms.graph import SERVING
@@ -215,7 +214,7 @@ def _terminal_line(question: SqlQuestion, recipe: Recipe | None) -> str:
 
 
 def _table(answer: SqlAnswer, recipe: Recipe | None) -> None:
-    answer_table(answer, recipe, caption="Result", links={"memory_id": memory_link})
+    answer_table(answer, recipe, caption="Result")
 
 
 def _tables() -> None:

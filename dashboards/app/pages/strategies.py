@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import polars as pl
+import streamlit as st
 
 from slowwave.dashboards.app.scope import compared_counts, scope_bar
 from slowwave.dashboards.app.widgets import (
-    address,
     asked,
     choice,
-    command,
     drawn,
+    label_of,
     limit_of,
-    notice,
-    page_number,
     pattern,
     said,
     section,
@@ -23,9 +21,7 @@ from slowwave.dashboards.app.widgets import (
 )
 from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import ALL, Answers, with_interval
-from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.links import Row, project_view
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.report import state_story
 from slowwave.dashboards.words import (
@@ -39,14 +35,13 @@ from slowwave.dashboards.words import (
     shown_of,
     sum_of,
 )
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
 
 Of = Mapping[str, str]  # what is chosen, as the recipes take it
 
 _MOST_STRATEGIES = 100_000
 _ROWS = 20
+_MOST_TRIED = 2_000
 _MOST_PATTERNS = 100
-_LABEL_CHARACTERS = 60
 _NONE_BETTER = "No strategy tried elsewhere is likely to beat the best so far."
 _BEST_COLUMNS = (
     *("task_type", "strategy", "confidence", "is_reliable", "attempts", "project", "agent"),
@@ -62,7 +57,7 @@ def strategies_page(published: Published) -> None:
         with bar.row:
             kinds = [kind for kind in answers.counts("strategies", "task_type", **where)["task_type"] if kind]
             task_type = choice(
-                "Kind of task", "task_type", kinds, unchosen="All kinds of task", shown=_label, is_bare=True
+                "Kind of task", "task_type", kinds, unchosen="All kinds of task", shown=label_of, is_bare=True
             )
         of_task = {"task_type": pattern(task_type or None)}
         of = where | of_task
@@ -70,49 +65,41 @@ def strategies_page(published: Published) -> None:
         compared_counts(bar, "strategies", "trend", **of_task)
         graded = answers.rows("calibration", _MOST_STRATEGIES)
         said(story.grade(graded)[0])
-        _one(answers)
-        _best(answers, of, of_days, task_type)
-        _over_time(answers, bar.of("success_by_week"))
-        _moved(answers, of_days)
-        _untried(answers, of)
-        _failing(answers, of_days)
-        _errors(answers, of_days)
-        _calibration(answers, graded)
+        _best(answers, of, task_type)
+        tabs = st.tabs(["Over time", "All tried", "Failing", "Changes", "Not tried here", "Errors", "Forecasts"])
+        with tabs[0]:
+            _over_time(answers, bar.of("success_by_week"))
+        for tab, draw in zip(tabs[1:], (_tried, _failing, _moved), strict=False):
+            with tab:
+                draw(answers, of_days)
+        with tabs[4]:
+            _untried(answers, of)
+        with tabs[5]:
+            _errors(answers, of_days)
+        with tabs[6]:
+            _calibration(answers, graded)
 
 
-def _label(text: str) -> str:
-    return shortened(terminal_safe(text), _LABEL_CHARACTERS)
+def _best(answers: Answers, of: Of, task_type: str) -> None:
+    best, total = answers.rows("best_strategies", _MOST_PATTERNS, **of), answers.count("best_strategies", **of)
+    section("Which strategy to use", strategy_to_use(best, total, task_type))
+    if best.height:
+        table(
+            with_interval(best, "confidence"),
+            "best_strategies",
+            caption=shown_of("Best so far, per project, agent and kind of task", best.height, total),
+            columns=_BEST_COLUMNS,
+            labels={"confidence": "Estimate"},
+        )
+    asked("best_strategies", **of)
 
 
-def _strategy_row(row: Row) -> str:
-    return project_view("strategies", row["project"], task_type=row["task_type"], strategy=row["strategy_id"])
-
-
-def _one(answers: Answers) -> None:
-    """What is known of one strategy, where the address names one."""
-    strategy_id = address("strategy")
-    if not strategy_id:
-        return
-    of = {"strategy_id": exactly(strategy_id)}
-    rows = answers.rows("strategies", _MOST_STRATEGIES, **of)
-    if rows.is_empty():
-        notice("warning", "the address names a strategy that is not known", "choose one from the table below")
-        return
-    section("One strategy", quoted(rows["strategy"][0]))
-    _strategies(rows.head(_ROWS), shown_of("Where it was tried", min(rows.height, _ROWS), rows.height))
-    asked("strategies", **of)
-    wordings = answers.rows("strategy_wordings", _MOST_STRATEGIES, **of)
-    if wordings.height:
-        shown = wordings.head(_ROWS)
-        caption = shown_of("Its wordings, and why each belongs to it", shown.height, wordings.height)
-        table(shown, "strategy_wordings", caption=caption, columns=["strategy", "reason", "project"])
-        asked("strategy_wordings", **of)
-    command("why", strategy_id, all=True, purpose="Every outcome behind these numbers")
-
-
-def _strategies(rows: pl.DataFrame, caption: str) -> None:
+def _tried(answers: Answers, of: Of) -> None:
+    chosen = answers.rows("strategies", _MOST_STRATEGIES, **of)
+    shown = chosen.head(_MOST_TRIED)
+    caption = shown_of("Tried strategies per kind of task, best first", shown.height, chosen.height)
     table(
-        with_interval(rows, "confidence"),
+        with_interval(shown, "confidence"),
         "strategies",
         caption=caption,
         columns=[
@@ -120,31 +107,12 @@ def _strategies(rows: pl.DataFrame, caption: str) -> None:
             *("project", "agent", "task_type", "wordings"),
         ],
         labels={"confidence": "Estimate"},
-        links={"strategy": _strategy_row},
     )
-
-
-def _best(answers: Answers, of: Of, of_days: Of, task_type: str) -> None:
-    best, total = answers.rows("best_strategies", _ROWS, **of), answers.count("best_strategies", **of)
-    section("Which strategy to use", strategy_to_use(best, total, task_type))
-    if best.is_empty():
-        asked("best_strategies", **of)
-        return
-    chosen = answers.rows("strategies", _MOST_STRATEGIES, **of_days)
-    drawn(_intervals(chosen) if task_type else charts.strategies_per_task(chosen))
-    asked("strategies", **of_days)
-    best_strategies_table(best, total)
-    asked("best_strategies", **of)
-    first = (page_number(chosen.height, _ROWS) - 1) * _ROWS
-    shown = chosen.slice(first, _ROWS)
-    place = f"{first + 1:,} to {first + shown.height:,} of {chosen.height:,}"
-    _strategies(shown, f"Tried strategies per kind of task, best first: {place}")
-    asked("strategies", **of_days)
+    asked("strategies", **of)
 
 
 def _over_time(answers: Answers, asking: Of) -> None:
     """Success of all attempts week by week; a kind of task has too few a week."""
-    section("Success over time")
     drawn(charts.success_by_week(answers.rows("success_by_week", _MOST_STRATEGIES, **asking)))
     asked("success_by_week", **asking)
 
@@ -169,34 +137,9 @@ def strategy_to_use(best: pl.DataFrame, total: int, task_type: str) -> str:
     )
 
 
-def best_strategies_table(rows: pl.DataFrame, total: int) -> None:
-    """The first rows of `total` of the recipe `best_strategies`, with links to all that was tried."""
-    if rows.is_empty():
-        return
-    table(
-        with_interval(rows, "confidence"),
-        "best_strategies",
-        caption=shown_of("Best so far, per project, agent and kind of task", rows.height, total),
-        columns=_BEST_COLUMNS,
-        labels={"confidence": "Estimate"},
-        links={
-            "task_type": lambda row: project_view(
-                "strategies", row["project"], agent=row["agent"], task_type=row["task_type"]
-            )
-        },
-    )
-
-
-def _intervals(chosen: pl.DataFrame):  # noqa: ANN202 - an Altair chart
-    place = pl.concat_str([pl.col("project"), pl.col("agent")], separator=" / ").str.strip_chars("/ ").alias("place")
-    return charts.confidence_intervals(
-        chosen.with_columns(place), label="strategy", group="place", noun=("strategy", "strategies")
-    )
-
-
 def _moved(answers: Answers, of: Of) -> None:
     rows = answers.rows("worsening_strategies", _MOST_PATTERNS, **of)
-    section("Changes", _moved_words(answers, of))
+    said(_moved_words(answers, of))
     if rows.height:
         table(
             with_interval(rows, "confidence"),
@@ -225,7 +168,7 @@ def _moved_words(answers: Answers, of: Of) -> str:
 def _untried(answers: Answers, of: Of) -> None:
     rows, total = answers.rows("untried_strategies", _ROWS, **of), answers.count("untried_strategies", **of)
     says = f"{number_of(total, 'strategy', 'strategies')} tried elsewhere could do better." if total else _NONE_BETTER
-    section("Not tried here", says)
+    said(says)
     if rows.height:
         table(
             with_interval(rows, "confidence"),
@@ -247,9 +190,8 @@ def _untried(answers: Answers, of: Of) -> None:
 def _failing(answers: Answers, of: Of) -> None:
     states = answers.counts("anti_patterns_by_state", "state", **of)
     costliest = answers.rows("costliest_anti_patterns", _MOST_PATTERNS, **of)
-    section("Failing strategies", " ".join(state_story.patterns(states)))
+    said(*state_story.patterns(states))
     if costliest.height:
-        drawn(charts.anti_patterns(costliest))
         table(
             costliest,
             "costliest_anti_patterns",
@@ -281,8 +223,7 @@ def _failing(answers: Answers, of: Of) -> None:
 
 def _errors(answers: Answers, of: Of) -> None:
     kinds = answers.count("common_errors", **of, limit=ALL)
-    section(
-        "Errors",
+    said(
         f"{number_of(kinds, 'kind of error', 'kinds of error')}, counted per project."
         if kinds
         else "No attempt failed with an error message yet.",
@@ -303,14 +244,13 @@ def _errors(answers: Answers, of: Of) -> None:
         ]
         columns.append("error_id")
         table(rows, "common_errors", caption=caption, columns=columns)
-        command("why", rows["error_id"][0], purpose="What is behind the first")
     asked("common_errors", **of, **limit_of("common_errors", kinds))
 
 
 def _calibration(answers: Answers, graded: pl.DataFrame) -> None:
-    """Forecasts are graded for all projects together. `graded`: rows of `calibration`."""
+    """Forecasts are graded for all projects together."""
     weeks = answers.rows("calibration_by_week", _MOST_STRATEGIES)
-    section("Can the forecasts be believed?", " ".join(story.grade(graded)))
+    said(*story.grade(graded))
     drawn(charts.calibration(weeks))
     drawn(charts.calibration_error(graded))
     asked("calibration_by_week")

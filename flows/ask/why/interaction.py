@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
-import duckdb
-
-from slowwave.flows.ask.connection import DuckDBConfig
 from slowwave.flows.ask.why.layout import aligned, wrapped
 from slowwave.flows.kernel.terminal import shortened
 from slowwave.flows.kernel.times import utc_text
@@ -106,12 +101,14 @@ SELECT {", ".join(STRATEGY_KEY)}, confidence FROM heuristics WHERE list_contains
 """  # noqa: S608 - names of our own columns
 
 
-def evidence_around(records: Records, folder: Path | None, interaction_id: str, occurred_at: datetime) -> Record:
+def evidence_around(
+    records: Records, published_by: Callable[[str], Records | None], interaction_id: str, occurred_at: datetime
+) -> Record:
     """What was known of the memories and strategies of an interaction just before it, and with it.
 
     Args:
         records: what the published file answers.
-        folder: of the runs still kept; None: they may not be read.
+        published_by: what the file of a run answers; None: it is not kept, or may not be read.
         interaction_id: of the interaction.
         occurred_at: when it happened.
 
@@ -123,13 +120,14 @@ def evidence_around(records: Records, folder: Path | None, interaction_id: str, 
     memories = [_nested(row, _OF_MEMORY) for row in records(_MEMORIES, id=interaction_id)]
     strategies = [_nested(row, _OF_STRATEGY) for row in records(_STRATEGIES, id=interaction_id)]
     told = {row["memory_id"]: row for row in records(_REINFORCED, id=interaction_id, day=occurred_at.date())}
-    runs = [row for row in records(_PUBLISHED) if folder is not None and _file(folder, row["run_id"]).exists()]
+    runs = records(_PUBLISHED)
     chosen = {
-        "before": next((row for row in reversed(runs) if row["as_of"] <= occurred_at), None),
-        "after": next((row for row in runs if row["as_of"] > occurred_at), None),
+        "before": _first_kept(published_by, [row for row in reversed(runs) if row["as_of"] <= occurred_at]),
+        "after": _first_kept(published_by, [row for row in runs if row["as_of"] > occurred_at]),
     }
     for side, run in chosen.items():
-        of_memory, of_strategy = _confidences(folder, run, memories, strategies)
+        asked = published_by(run["run_id"]) if run else None
+        of_memory, of_strategy = _confidences(asked, memories, strategies)
         for row in memories:
             row[side]["confidence"] = of_memory.get(row["memory_id"])
             row[side]["reinforced_confidence"] = told.get(row["memory_id"], {}).get(side)
@@ -144,23 +142,22 @@ def _nested(row: Record, counts: dict[str, str]) -> Record:
     return about | {side: {name: row[f"{name}_{side}"] for name in counts} for side in ("before", "after")}
 
 
-def _file(folder: Path, run_id: str) -> Path:
-    return folder / f"{run_id}.duckdb"
+def _first_kept(published_by: Callable[[str], Records | None], runs: list[Record]) -> Record | None:
+    return next((row for row in runs if published_by(row["run_id"]) is not None), None)
 
 
 def _confidences(
-    folder: Path | None, run: Record | None, memories: list[Record], strategies: list[Record]
+    asked: Records | None, memories: list[Record], strategies: list[Record]
 ) -> tuple[dict[str, float], dict[tuple[str, ...], float]]:
     """What a run published of these memories and strategies; nothing where there is no run."""
-    if run is None or folder is None:
+    if asked is None:
         return {}, {}
-    config: DuckDBConfig = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
-    with closing(duckdb.connect(_file(folder, run["run_id"]), read_only=True, config=config)) as connection:
-        ids = {"ids": [row["memory_id"] for row in memories]}
-        of_memory = connection.execute(_CONFIDENCE, ids).fetchall() if memories else []
-        ids = {"ids": [row["strategy_id"] for row in strategies]}
-        of_strategy = connection.execute(_CONFIDENCES, ids).fetchall() if strategies else []
-    return dict(of_memory), {tuple(row[:-1]): row[-1] for row in of_strategy}
+    of_memory = asked(_CONFIDENCE, ids=[row["memory_id"] for row in memories])
+    of_strategy = asked(_CONFIDENCES, ids=[row["strategy_id"] for row in strategies])
+    return (
+        {row["memory_id"]: row["confidence"] for row in of_memory},
+        {tuple(row[name] for name in STRATEGY_KEY): row["confidence"] for row in of_strategy},
+    )
 
 
 def words_lines(found: Record) -> list[str]:

@@ -7,6 +7,8 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
@@ -23,8 +25,28 @@ _ID = 80
 _ARGUMENT = 200
 _MOST_LINES_OF_TEXT = (3, 2, 1)
 
-Fact = tuple[str, list[str]]
-"""A label, and texts about it."""
+PIECES = 3
+"""So many rows of a fact are shown on the one screen."""
+
+
+class FactRow(NamedTuple):
+    """A thing that a fact names: `KIND:ID` (a bare ID where its kind is not known), when, and what is said of it.
+
+    `line` is the whole row as a terminal shows it.
+    """
+
+    thing: str
+    at: datetime | None
+    says: str
+    line: str
+
+
+class Fact(NamedTuple):
+    """A label, texts about it, and rows that each name a thing."""
+
+    label: str
+    texts: Sequence[str]
+    rows: Sequence[FactRow] = ()
 
 
 def more(count: int, limit: int) -> list[str]:
@@ -81,19 +103,20 @@ def screen_text(facts: Sequence[Fact]) -> str:
     """Return facts as one screen of 24 lines: the label before its first text, each text on as many lines as there are.
 
     A text takes at most three lines, or as few as it must for all of them to fit; where it is cut, it ends in an
-    ellipsis.
+    ellipsis. Of rows the first three are shown.
     """
     lines: list[str] = []
     for most in _MOST_LINES_OF_TEXT:
-        lines = [line for label, texts in facts for line in _fact_lines(label, texts, most)]
+        lines = [line for fact in facts for line in _fact_lines(fact, most)]
         if len(lines) <= _MOST_LINES:
             break
     return "\n".join(lines) + "\n"
 
 
-def _fact_lines(label: str, texts: Sequence[str], most: int) -> list[str]:
+def _fact_lines(fact: Fact, most: int) -> list[str]:
+    texts = [*fact.texts, *(row.line for row in fact.rows[:PIECES])]
     lines = [line for text in texts for line in _cut(terminal_safe(text), max(width() - _LABELLED, _LEAST), most)]
-    return [f"{label if number == 0 else '':{_LABELLED}}{line}" for number, line in enumerate(lines)]
+    return [f"{fact.label if number == 0 else '':{_LABELLED}}{line}" for number, line in enumerate(lines)]
 
 
 def _cut(text: str, room: int, most: int) -> list[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from slowwave.dashboards.commands import case_command
-from slowwave.flows.ask.why.layout import Fact, one_line, short_id
+from slowwave.flows.ask.why.layout import Fact, FactRow, one_line, short_id
 from slowwave.flows.ask.why.learning import case_words, outcome_lines
 from slowwave.flows.ask.why.look_next import all_command, look_next, why_command
-from slowwave.flows.ask.why.strongest import evidence_texts, outcome_evidence
-from slowwave.flows.kernel.terminal import counted, quoted
+from slowwave.flows.ask.why.strongest import evidence_fact, outcome_evidence
+from slowwave.flows.kernel.terminal import counted
 
 Record = dict[str, Any]
 
@@ -27,14 +27,17 @@ def strategy_facts(found: Record) -> list[Fact]:
     said = case.get("strategy") or (wordings[0]["strategy"] if wordings else "")
     also = f", {counted(len(wordings), 'wording')}" if len(wordings) > 1 else ""
     return [
-        ("strategy", [f"{found['strategy_id']}{also}"]),
-        ("text", [one_line(said)]),
-        ("case", [case_words(case)] if case else ["no attempt with it is learned from"]),
-        ("state", _state(case) if case else []),
-        ("evidence", evidence_texts(evidence, "interaction")),
-        ("figures", _figures(case) if case else [f"{counted(len(found['not_learned']), 'outcome')} not learned from"]),
-        ("other cases", _others(cases[1:])),
-        (
+        Fact("strategy", [f"{found['strategy_id']}{also}"]),
+        Fact("text", [one_line(said)]),
+        Fact("case", [case_words(case)] if case else ["no attempt with it is learned from"]),
+        Fact("state", _state(case) if case else []),
+        Fact("instead", [], _instead(case) if case else []),
+        evidence_fact(evidence, "interaction"),
+        Fact(
+            "figures", _figures(case) if case else [f"{counted(len(found['not_learned']), 'outcome')} not learned from"]
+        ),
+        Fact("other cases", _others(cases[1:])),
+        Fact(
             "look next",
             look_next(
                 "strategies",
@@ -43,24 +46,31 @@ def strategy_facts(found: Record) -> list[Fact]:
                     *(case_command(row["strategy_id"], row) for row in cases[1:2]),
                     *(why_command(piece.id) for piece in evidence[:1]),
                 ],
-                strategy=found["strategy_id"],
+                open=f"strategy:{found['strategy_id']}",
             ),
         ),
     ]
 
 
 def _state(case: Record) -> list[str]:
-    found = []
-    for row in case["anti_patterns"][:_PATTERNS]:
-        better = f" Better: {quoted(row['better_alternative'])}." if row["better_alternative"] else ""
-        found.append(f"{row['kind'].replace('_', ' ')} ({row['state']}): {row['why_bad']}{better}")
-    if found:
-        return found
+    patterns = case["anti_patterns"][:_PATTERNS]
+    if patterns:
+        return [f"{row['kind'].replace('_', ' ')} ({row['state']}): {row['why_bad']}" for row in patterns]
     if case["is_reliable"]:
         return ["reliable: enough attempts, and the lower end of its interval is above 0.50"]
     low = case["confidence_low"]
     is_unsure = low <= _HALF
     return [f"not reliable: {f'the lower end of its interval is {low:.2f}' if is_unsure else 'too few attempts'}"]
+
+
+def _instead(case: Record) -> list[FactRow]:
+    """What succeeds where it fails, each once."""
+    better = {row["better_alternative_strategy_id"]: row["better_alternative"] for row in case["anti_patterns"]}
+    return [
+        FactRow(f"strategy:{id_}", None, one_line(says), f"{one_line(says)} ({short_id(id_)})")
+        for id_, says in better.items()
+        if id_
+    ]
 
 
 def _figures(case: Record) -> list[str]:
@@ -95,11 +105,11 @@ def error_facts(found: Record) -> list[Fact]:
     projects = ", ".join(dict.fromkeys(row["project"] or "(no project)" for row in errors))
     families = dict.fromkeys(row["error_family"] for row in errors if row.get("error_family") not in {None, id_})
     return [
-        ("error" if kind == "error" else "error family", [f"{id_} in {projects}"]),
-        ("text", [one_line(text)]),
-        ("example", [one_line(row["example"]) for row in errors[:_ERRORS]]),
-        ("evidence", evidence_texts(evidence, "interaction")),
-        (
+        Fact("error" if kind == "error" else "error family", [f"{id_} in {projects}"]),
+        Fact("text", [one_line(text)]),
+        Fact("example", [one_line(row["example"]) for row in errors[:_ERRORS]]),
+        evidence_fact(evidence, "interaction"),
+        Fact(
             "figures",
             [
                 f"{counted(len(outcomes), 'outcome')} ended with it, of {strategies}",
@@ -107,7 +117,7 @@ def error_facts(found: Record) -> list[Fact]:
                 *([counted(len(errors), "error")] if kind == "family" else []),
             ],
         ),
-        (
+        Fact(
             "look next",
             look_next(
                 "strategies",
@@ -116,6 +126,7 @@ def error_facts(found: Record) -> list[Fact]:
                     *map(why_command, families),
                     *(why_command(piece.id) for piece in evidence[:1]),
                 ],
+                open=f"{kind}:{id_}",
             ),
         ),
     ]
@@ -126,11 +137,17 @@ def outcome_facts(found: Record) -> list[Fact]:
     row = found["outcome"]
     first, *others = outcome_lines(row)
     ids = (row["interaction_id"], row["error_id"])
+    named = {"interaction": row["interaction_id"], "strategy": row["strategy_id"], "error": row["error_id"]}
     return [
-        ("outcome", [f"{short_id(row['outcome_id'])}: {first}"]),
-        ("", others),
-        *([("error", [one_line(row["error"])])] if row["error"] else []),
-        (
+        Fact("outcome", [f"{short_id(row['outcome_id'])}: {first}"]),
+        Fact("", others),
+        Fact("error", [one_line(row["error"])] if row["error"] else []),
+        Fact(
+            "of",
+            [],
+            [FactRow(f"{name}:{id_}", None, name, f"{name} {short_id(id_)}") for name, id_ in named.items() if id_],
+        ),
+        Fact(
             "look next",
             look_next(
                 "strategies",
@@ -139,7 +156,7 @@ def outcome_facts(found: Record) -> list[Fact]:
                     case_command(row["strategy_id"], row) if row["strategy_id"] else "",
                     *(why_command(id_) for id_ in ids if id_),
                 ],
-                strategy=row["strategy_id"] or "",
+                open=f"outcome:{row['outcome_id']}",
             ),
         ),
     ]

@@ -14,7 +14,10 @@ _LONGEST = 87  # a command that is longer does not fit beside its label
 
 
 def look_next(page: str, commands: Sequence[str], **chosen: str) -> list[str]:
-    """Return the line of a dashboard page, with what is chosen there, and those commands that can be copied whole."""
+    """Return the line of a dashboard page, with what is chosen there, and those commands that can be copied whole.
+
+    `open`, as `KIND:ID`, is what the page shows beside it.
+    """
     address = f"slowwave dashboard, page {view(page, **chosen)}"
     lines = [address if len(address) <= _LONGEST else f"slowwave dashboard, page {view(page)}", *commands]
     return [line for line in lines if line and len(line) <= _LONGEST]

@@ -16,6 +16,7 @@ import duckdb
 
 from slowwave.flows.ask.why.curation import CHANGED, CURATED, WAITS
 from slowwave.flows.ask.why.interaction import WORDS, evidence_around
+from slowwave.flows.ask.why.items import item_about
 from slowwave.flows.ask.why.layout import shown_argument
 from slowwave.flows.ask.why.learning import (
     error_about,
@@ -33,6 +34,7 @@ from slowwave.flows.ask.why.queries import (
     INTERACTION,
     IS_PROJECT,
     MEMORY,
+    NEIGHBOURS,
     OF_INTERACTION,
     OUTCOMES_OF,
     PLANNED,
@@ -51,6 +53,7 @@ from slowwave.flows.lake.near_ids import NEAR_PUBLISHED, SHOWN_NEAR
 from slowwave.flows.lake.sql import no_globs
 
 Record = dict[str, Any]
+Records = Callable[..., list[Record]]
 
 # What is told of every interaction: whose it is, is not.
 _OF_INTERACTION = tuple(name for name in READ["replayed_interactions"] if name != "user_id")
@@ -67,13 +70,21 @@ _ERASABLE = {
 }
 
 
+# Shown for `item:ID` alone: a bare id leads to `slowwave review show`.
+_ITEM = "item"
+
+
 class Publish:
-    """One run's serving file, and the lake it was made from; without a lake only what is published is told."""
+    """One run's serving file, and the lake it was made from; without a lake only what is published is told.
+
+    `connection` may be locked: what is not in the published file is read by another one.
+    """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, lake: Path | None, run_id: str) -> None:
         self._connection = connection
         self._lake = lake
         self._run_id = run_id
+        self._of_lake = None if lake is None else _lake_connection()
         run = self._rows("SELECT as_of FROM runs WHERE run_id = $run_id", run_id=run_id)
         if not run:
             message = "the published file is not named after its run: run `slowwave nightly` to publish anew"
@@ -90,6 +101,7 @@ class Publish:
             "family": partial(family_about, self.records),
             "outcome": partial(outcome_about, self.records),
             "observation": partial(observation_about, self.records),
+            _ITEM: partial(item_about, self.records),
         }
         if self._lake is not None:  # an agent asks, by a tool, about nothing that only says how things run
             looks["run"] = partial(run_about, self.records)
@@ -102,7 +114,7 @@ class Publish:
         """
         kind, _, rest = given.partition(":")
         looks = self.looks()
-        things = [(name, given, look(given)) for name, look in looks.items()]
+        things = [(name, given, look(given)) for name, look in looks.items() if name != _ITEM]
         if kind in looks and rest:
             things.insert(0, (kind, rest, looks[kind](rest)))
         found = [(f"{name}:{id_}", thing) for name, id_, thing in things if thing is not None]
@@ -178,7 +190,8 @@ class Publish:
             "used": [{name: row.get(name) for name in ("memory_id", *_OF_USE)} for row in references if row["is_used"]],
             "cited": [{"memory_id": row["memory_id"]} for row in references if row.get("is_cited")],
             "outcomes": outcomes,
-            **evidence_around(self.records, self._runs_folder(), interaction_id, about[0]["occurred_at"]),
+            **evidence_around(self.records, self._published_by, interaction_id, about[0]["occurred_at"]),
+            "neighbours": self._neighbours(about[0]),
             "is_text_let_go": bool(texts and about[0]["occurred_at"].date() < texts.before),
         }
 
@@ -217,7 +230,7 @@ class Publish:
             return None, f"{missing} of run {self._run_id} cannot be found: run `slowwave nightly --full`"
         found: list[Record] = []
         if partitions.memory_eligibility:
-            found = self.records(
+            found = self._lake_records(
                 ELIGIBLE,
                 id=memory_id,
                 replayed_interactions=partitions.replayed_interactions,
@@ -235,12 +248,12 @@ class Publish:
 
     def _replayed(self, interaction_id: str) -> list[Record]:
         paths = self._partitions().replayed_interactions
-        return self.records(INTERACTION, id=interaction_id, replayed_interactions=paths) if paths else []
+        return self._lake_records(INTERACTION, id=interaction_id, replayed_interactions=paths) if paths else []
 
     def _partitions(self) -> Partitions:
         if self._lake is None:
             return Partitions([], [], None)
-        return partitions_of(self._lake, self._run_id, self._rows)
+        return partitions_of(self._lake, self._run_id, self._lake_rows)
 
     def _changes(self, memory_id: str) -> list[Record]:
         """Landed versions of the memory's changes, newest first; `changed` holds what each states anew: [from, to]."""
@@ -260,10 +273,23 @@ class Publish:
         found = self._landed(WORDS, "interactions", interaction_id, occurred_at.date())
         return found[0] if found else {"prompt": None, "response": None}
 
-    def _runs_folder(self) -> Path | None:
-        """Where published files are kept, for who may read other files."""
+    def _neighbours(self, about: Record) -> list[Record]:
+        """The interactions before and after one in its session: `side`, `occurred_at`, `interaction_id`."""
+        paths = self._partitions().replayed_interactions if about["session_id"] else []
+        asked = {"id": about["interaction_id"], "at": about["occurred_at"], "session_id": about["session_id"]}
+        known = {**asked, "project": about["project"], "replayed_interactions": paths}
+        return self._lake_records(NEIGHBOURS, **known) if paths else []
+
+    def _published_by(self, run_id: str) -> Records | None:
+        """What the file of another run answers; None where it is not kept, or may not be read."""
         (path,) = self._rows("SELECT path FROM duckdb_databases() WHERE database_name = current_database()")[0]
-        return Path(path).parent if self._lake is not None else None
+        file = Path(path).parent / f"{run_id}.duckdb"
+        if self._of_lake is None or not file.exists():
+            return None
+        attached = str(file).replace("'", "''")
+        self._of_lake.execute(f"ATTACH IF NOT EXISTS '{attached}' AS \"{run_id}\" (READ_ONLY)")
+        self._of_lake.execute(f'USE "{run_id}"')
+        return self._lake_records
 
     def _landed(self, sql: str, table: str, id_: str, on: date | None = None) -> list[Record]:
         """What a query on the landed versions of a table, `on` one day or all, answers."""
@@ -275,7 +301,7 @@ class Publish:
             by_day = files_by_day(lake, table)
             paths = [file.path for day, files in by_day.items() if on in (None, day) for file in files]
             known = {"id": id_, "as_of": self._as_of, table: no_globs(paths)}
-            return self.records(sql, **known) if paths else []
+            return self._lake_records(sql, **known) if paths else []
 
         try:
             return read()
@@ -285,11 +311,27 @@ class Publish:
     def _rows(self, sql: str, **params: object) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql, params).fetchall()
 
+    def _lake_rows(self, sql: str, **params: object) -> list[tuple[Any, ...]]:
+        return [] if self._of_lake is None else self._of_lake.execute(sql, params).fetchall()
+
     def records(self, sql: str, **params: object) -> list[Record]:
         """What a query on the published file answers."""
-        rows = self._rows(sql, **params)
-        names = [column[0] for column in self._connection.description or []]
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        return _named(self._connection, self._rows(sql, **params))
+
+    def _lake_records(self, sql: str, **params: object) -> list[Record]:
+        """What a query on files beside the published one answers."""
+        return [] if self._of_lake is None else _named(self._of_lake, self._lake_rows(sql, **params))
+
+
+def _lake_connection() -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(config={"autoinstall_known_extensions": False, "autoload_known_extensions": False})
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection
+
+
+def _named(connection: duckdb.DuckDBPyConnection, rows: list[tuple[Any, ...]]) -> list[Record]:
+    names = [column[0] for column in connection.description or []]
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _erased(lake: Path | None, given: str) -> str:

@@ -92,4 +92,19 @@ WHERE interaction_id = $id
 ORDER BY created_at, outcome_id
 """
 
+# The one before and the one after in its session, within a day.
+NEIGHBOURS = with_lake_rows("""
+SELECT
+    CASE WHEN (occurred_at, interaction_id) < ($at, $id) THEN 'before' ELSE 'after' END AS side,
+    CASE side WHEN 'before' THEN max(occurred_at) ELSE min(occurred_at) END AS occurred_at,
+    CASE side WHEN 'before' THEN arg_max(interaction_id, (occurred_at, interaction_id))
+        ELSE arg_min(interaction_id, (occurred_at, interaction_id)) END AS interaction_id
+FROM {replayed_interactions}
+WHERE
+    session_id = $session_id AND project = $project AND interaction_id <> $id
+    AND occurred_at BETWEEN $at::TIMESTAMP - INTERVAL 1 DAY AND $at::TIMESTAMP + INTERVAL 1 DAY
+GROUP BY side
+ORDER BY side DESC
+""")
+
 INTERACTION = with_lake_rows("SELECT * FROM {replayed_interactions} WHERE interaction_id = $id")

@@ -7,13 +7,13 @@ from typing import Any
 
 from slowwave.flows.ask.why.curation import changed_words
 from slowwave.flows.ask.why.interaction import moved_words
-from slowwave.flows.ask.why.layout import Fact, one_line, short_id
+from slowwave.flows.ask.why.items import item_facts
+from slowwave.flows.ask.why.layout import Fact, FactRow, one_line, short_id
 from slowwave.flows.ask.why.learning_screens import error_facts, outcome_facts, strategy_facts
 from slowwave.flows.ask.why.look_next import all_command, look_next, why_command
 from slowwave.flows.ask.why.runs import file_words, landed_words, run_words
 from slowwave.flows.ask.why.strongest import (
-    PIECES,
-    evidence_texts,
+    evidence_fact,
     interaction_memories,
     memory_evidence,
     observation_evidence,
@@ -35,14 +35,14 @@ from slowwave.transforms.core.columns import TEXT_LET_GO
 Record = dict[str, Any]
 
 _REASONS = 4
-_OUTCOMES = 3
+_FILES = 3
 _IDS = 6
 
 
 def screen_facts(found: Record) -> list[Fact]:
     """Return what the one screen says of a thing that was found: a label and texts each."""
     *facts, last = _FACTS[found["kind"]](found)
-    as_of = [] if found["kind"] == "run" else [("as of", [utc_text(found["as_of"])])]
+    as_of = [] if found["kind"] == "run" else [Fact("as of", [utc_text(found["as_of"])])]
     return [*facts, *as_of, last]
 
 
@@ -57,14 +57,14 @@ def memory_facts(found: Record) -> list[Fact]:
     expected = state["contradicted_expected"]
     ended = f"quoted or used in {counts['confirmed']:,} successful attempts and {counts['contradicted']:,} failed ones"
     return [
-        ("memory", [f"{short_id(memory_id)}: {identity_words(state, found['erased_at'])}"]),
-        ("text", [one_line(state["content"], "(its text is not known)")]),
-        ("verdict", _verdict(state)),
-        ("", [planned_words(found["planned"])] if found["planned"] else []),
-        ("", [changed_words(one) for one in found["changed"][:1]]),
-        ("needs review", [f"{item['kind']} (place {item['rank']}): {item['reason']}" for item in waits]),
-        ("evidence", evidence_texts(evidence, "interaction")),
-        (
+        Fact("memory", [f"{short_id(memory_id)}: {identity_words(state, found['erased_at'])}"]),
+        Fact("text", [one_line(state["content"], "(its text is not known)")]),
+        Fact("verdict", _verdict(state)),
+        Fact("", [planned_words(found["planned"])] if found["planned"] else []),
+        Fact("", [changed_words(one) for one in found["changed"][:1]]),
+        Fact("needs review", [], [_waiting_row(item) for item in waits]),
+        evidence_fact(evidence, "interaction"),
+        Fact(
             "figures",
             [
                 f"injected {counts['injected']:,}{late}, {named}",
@@ -74,7 +74,7 @@ def memory_facts(found: Record) -> list[Fact]:
                 use_words(state, found["as_of"]),
             ],
         ),
-        (
+        Fact(
             "look next",
             look_next(
                 "memory",
@@ -87,6 +87,11 @@ def memory_facts(found: Record) -> list[Fact]:
             ),
         ),
     ]
+
+
+def _waiting_row(item: Record) -> FactRow:
+    says = f"{item['kind']} (place {item['rank']}): {item['reason']}"
+    return FactRow(f"item:{item['item_id']}", None, says, says)
 
 
 _COUNTED = {"quoted": "echoed", "used": "used", "cited": "cited", "eligible": "eligible"}
@@ -111,27 +116,23 @@ def interaction_facts(found: Record) -> list[Fact]:
     }
     none = [name for name, rows in by_use.items() if not rows]
     return [
-        ("interaction", [short_id(interaction_id), f"{utc_text(found['occurred_at'])}{', ' if about else ''}{about}"]),
-        ("prompt", [one_line(found["prompt"], known_text)]),
-        ("answer", [one_line(found["response"], known_text)]),
-        (
-            "ended",
-            [f"{ended_words(row)}: {short_id(row['outcome_id'])}" for row in outcomes[:_OUTCOMES]]
-            or ["no outcome is known"],
+        Fact(
+            "interaction", [short_id(interaction_id), f"{utc_text(found['occurred_at'])}{', ' if about else ''}{about}"]
         ),
-        ("memories", [f"{name} {_ids([row['memory_id'] for row in rows])}" for name, rows in by_use.items() if rows]),
-        ("" if memories else "memories", [f"{', '.join(none)}: none"] if none else []),
-        (
+        Fact("prompt", [one_line(found["prompt"], known_text)]),
+        Fact("answer", [one_line(found["response"], known_text)]),
+        Fact("ended", [] if outcomes else ["no outcome is known"], [_outcome_row(row) for row in outcomes]),
+        Fact(
+            "memories", [f"{name} {_ids([row['memory_id'] for row in rows])}" for name, rows in by_use.items() if rows]
+        ),
+        Fact("" if memories else "memories", [f"{', '.join(none)}: none"] if none else []),
+        Fact(
             "evidence",
-            [
-                *(["counts before → with this interaction:"] if memories else []),
-                *(
-                    f"{short_id(row['memory_id'])}, {use_words_here(row)}: {moved_words(row) or 'nothing counted'}"
-                    for row in memories[:PIECES]
-                ),
-            ],
+            ["counts before → with this interaction:"] if memories else [],
+            [_memory_row(row) for row in memories],
         ),
-        (
+        Fact("session", [], [_neighbour_row(row) for row in found["neighbours"]]),
+        Fact(
             "look next",
             look_next(
                 "interactions",
@@ -140,13 +141,28 @@ def interaction_facts(found: Record) -> list[Fact]:
                     *(why_command(row["memory_id"]) for row in memories[:1]),
                     *(why_command(row["strategy_id"]) for row in outcomes[:1] if row["strategy_id"]),
                 ],
-                session=found["session_id"] or "",
+                open=f"interaction:{interaction_id}",
             ),
         ),
     ]
 
 
 _ABOUT = {"project": "project", "agent": "agent", "session": "session_id"}
+
+
+def _outcome_row(row: Record) -> FactRow:
+    ended = ended_words(row)
+    return FactRow(f"outcome:{row['outcome_id']}", None, ended, f"{ended}: {short_id(row['outcome_id'])}")
+
+
+def _memory_row(row: Record) -> FactRow:
+    says = f"{use_words_here(row)}: {moved_words(row) or 'nothing counted'}"
+    return FactRow(f"memory:{row['memory_id']}", None, says, f"{short_id(row['memory_id'])}, {says}")
+
+
+def _neighbour_row(row: Record) -> FactRow:
+    id_, at, says = row["interaction_id"], row["occurred_at"], f"{row['side']} it"
+    return FactRow(f"interaction:{id_}", at, says, f"{says}: {short_id(id_)}, {utc_text(at)}")
 
 
 def _ids(ids: Sequence[str]) -> str:
@@ -161,23 +177,21 @@ def observation_facts(found: Record) -> list[Fact]:
     answers = [piece for piece in evidence if piece.id in {one["interaction_id"] for one in found["references"]}]
     confidence = "not known" if row["confidence"] is None else f"{row['confidence']:.2f}"
     journey = found["journey"] or []
-    conflicts = [
-        f"contradicts {short_id(one['memory_id'])}: {one_line(one['content'], '')}" for one in found["contradicts"]
-    ]
     return [
-        ("observation", [f"{found['observation_id']}, {row['project'] or 'no project'}, {row['scope']}"]),
-        ("text", [one_line(row["text"])]),
-        (
+        Fact("observation", [f"{found['observation_id']}, {row['project'] or 'no project'}, {row['scope']}"]),
+        Fact("text", [one_line(row["text"])]),
+        Fact(
             "state",
             [
                 f"{row['freshness']}: last evidence {utc_text(row['last_evidence_at'])}; trend {row['trend']}",
                 f"{counted(counts['memories'], 'active memory states', 'active memories state')} it ({row['method']})",
                 *([f"it has changed {counted(len(journey) - 1, 'time')}"] if journey else []),
-                *conflicts[:1],
             ],
         ),
-        ("evidence", evidence_texts(evidence, "answer or source", "answers and sources")),
-        (
+        Fact("contradicts", [], [_stating_row(one) for one in found["contradicts"]]),
+        Fact("memories", [], [_stating_row(one) for one in found["memories"]]),
+        evidence_fact(evidence, "answer or source", "answers and sources"),
+        Fact(
             "figures",
             [
                 f"confidence {confidence} (the mean of its memories)",
@@ -185,7 +199,7 @@ def observation_facts(found: Record) -> list[Fact]:
                 f"answers that quote or use one of its memories {counts['references']:,}",
             ],
         ),
-        (
+        Fact(
             "look next",
             look_next(
                 "observations",
@@ -194,10 +208,15 @@ def observation_facts(found: Record) -> list[Fact]:
                     why_command(row["best_memory_id"]),
                     *(why_command(piece.id) for piece in answers[:1]),
                 ],
-                observation=found["observation_id"],
+                open=f"observation:{found['observation_id']}",
             ),
         ),
     ]
+
+
+def _stating_row(row: Record) -> FactRow:
+    id_, says = row["memory_id"], one_line(row["content"])
+    return FactRow(f"memory:{id_}", row["created_at"], says, f"{short_id(id_)}: {says}")
 
 
 def run_facts(found: Record) -> list[Fact]:
@@ -205,17 +224,17 @@ def run_facts(found: Record) -> list[Fact]:
     run, refused = found["run"], refused_files(found)
     first = {row["source"]: row for row in reversed(found["refused"])}
     return [
-        ("run", [f"{run['run_id']}: {run_words(run)}"]),
-        ("state", [" ".join(run["message"].split()) if run["message"] else "nothing is noted"]),
-        (
+        Fact("run", [f"{run['run_id']}: {run_words(run)}"]),
+        Fact("state", [" ".join(run["message"].split()) if run["message"] else "nothing is noted"]),
+        Fact(
             "evidence",
             [
                 file_words(row) + (f"; first: {first[row['source']]['reason']}" if row["source"] in first else "")
-                for row in refused[:PIECES]
+                for row in refused[:_FILES]
             ]
             or ["no row was refused"],
         ),
-        (
+        Fact(
             "figures",
             [
                 landed_words(run),
@@ -223,7 +242,14 @@ def run_facts(found: Record) -> list[Fact]:
                 f"slowwave {run['version']}",
             ],
         ),
-        ("look next", look_next("runs", [all_command(found, run["run_id"]), "slowwave sql quarantine_reasons"])),
+        Fact(
+            "look next",
+            look_next(
+                "runs",
+                [all_command(found, run["run_id"]), "slowwave sql quarantine_reasons"],
+                open=f"run:{run['run_id']}",
+            ),
+        ),
     ]
 
 
@@ -236,4 +262,5 @@ _FACTS: dict[str, Callable[[Record], list[Fact]]] = {
     "outcome": outcome_facts,
     "observation": observation_facts,
     "run": run_facts,
+    "item": item_facts,
 }

@@ -18,14 +18,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from slowwave.flows.ask.why.layout import short_id
+from slowwave.flows.ask.why.layout import PIECES, Fact, FactRow, short_id
 from slowwave.flows.ask.why.text import basis_words
 from slowwave.flows.kernel.terminal import counted
 
 Record = dict[str, Any]
-
-PIECES = 3
-"""So many are shown on the one screen."""
 
 _INFERRED = "inferred"
 _QUOTES = "echo/"  # methods that find a memory's words in an answer
@@ -38,6 +35,13 @@ class Evidence:
     id: str
     at: datetime
     says: str
+    kind: str = "interaction"  # '' is not known
+
+    @property
+    def row(self) -> FactRow:
+        """Itself as a row of a fact."""
+        line = f"{self.at:%Y-%m-%d}  {short_id(self.id)}  {self.says}"
+        return FactRow(f"{self.kind}:{self.id}" if self.kind else self.id, self.at, self.says, line)
 
 
 def strongest(kinds: Sequence[Iterable[Evidence]]) -> list[Evidence]:
@@ -48,17 +52,19 @@ def strongest(kinds: Sequence[Iterable[Evidence]]) -> list[Evidence]:
     rank: dict[str, int] = {}
     at: dict[str, datetime] = {}
     says: dict[str, list[str]] = {}
+    of_kind: dict[str, str] = {}
     for number, kind in enumerate(kinds):
         for piece in kind:
             rank.setdefault(piece.id, number)
             at.setdefault(piece.id, piece.at)
+            of_kind.setdefault(piece.id, piece.kind)
             said = says.setdefault(piece.id, [])
             if piece.says not in said:
                 said.append(piece.says)
     ids = sorted(rank)
     ids.sort(key=at.__getitem__, reverse=True)
     ids.sort(key=rank.__getitem__)
-    return [Evidence(id_, at[id_], "; ".join(says[id_])) for id_ in ids]
+    return [Evidence(id_, at[id_], "; ".join(says[id_]), of_kind[id_]) for id_ in ids]
 
 
 def memory_evidence(found: Record) -> list[Evidence]:
@@ -97,7 +103,7 @@ def observation_evidence(found: Record) -> list[Evidence]:
         [
             [_of(row, f"quoted {row['memory_id']}") for row in quoting],
             [_of(row, f"used {row['memory_id']}") for row in found["references"] if row not in quoting],
-            [Evidence(row["source_id"], row["cited_at"], "first cited as a source") for row in found["sources"]],
+            [Evidence(row["source_id"], row["cited_at"], "first cited as a source", "") for row in found["sources"]],
         ]
     )
 
@@ -118,13 +124,13 @@ def refused_files(found: Record) -> list[Record]:
     return sorted(refused, key=lambda row: (-row["quarantined"], row["file_number"]))
 
 
-def evidence_texts(evidence: Sequence[Evidence], one: str, many: str = "") -> list[str]:
+def evidence_fact(evidence: Sequence[Evidence], one: str, many: str = "") -> Fact:
     """Return the strongest three, and of how many they are the strongest."""
     if not evidence:
-        return ["none yet"]
-    shown = [f"{piece.at:%Y-%m-%d}  {short_id(piece.id)}  {piece.says}" for piece in evidence[:PIECES]]
+        return Fact("evidence", ["none yet"])
+    shown = [piece.row for piece in evidence[:PIECES]]
     of = counted(len(evidence), one, many)
-    return [f"the strongest {len(shown)} of {of}:" if len(evidence) > PIECES else f"{of}:", *shown]
+    return Fact("evidence", [f"the strongest {len(shown)} of {of}:" if len(evidence) > PIECES else f"{of}:"], shown)
 
 
 def _of(row: Record, says: str) -> Evidence:
@@ -134,7 +140,8 @@ def _of(row: Record, says: str) -> Evidence:
 def _outcome(row: Record) -> Evidence:
     error = f": {' '.join(row['error'].split())}" if row.get("error") and not row["success"] else ""
     says = f"{_ended(row, is_success=row['success'])}{error}"
-    return Evidence(row["interaction_id"] or row["outcome_id"], row["created_at"], says)
+    id_, kind = (row["interaction_id"], "interaction") if row["interaction_id"] else (row["outcome_id"], "outcome")
+    return Evidence(id_, row["created_at"], says, kind)
 
 
 def _ended(row: Record, *, is_success: bool) -> str:

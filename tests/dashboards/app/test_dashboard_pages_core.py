@@ -130,8 +130,8 @@ def test_rows_are_downloaded_safe_for_spreadsheets(published: Published) -> None
 def test_memory_page_says_what_why_says(home: SmallHome, published: Published, memory_id: str) -> None:
     counts = json.loads(home.run("why", memory_id, "--format", "json").stdout)["counts"]
     session = drawn(memory_page, published, memory_id=memory_id)
-    shown = re.findall(r'sw-value">([\d,]+)</span> <span class="sw-label">(\w+)</span>', bodies(session))
-    assert {name: int(value.replace(",", "")) for value, name in shown} == counts
+    shown = grids(session)["Interactions counted for this memory"]
+    assert dict(shown.select("count", "number").iter_rows()) == counts
 
 
 @pytest.mark.parametrize(

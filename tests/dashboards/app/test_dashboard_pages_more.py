@@ -22,6 +22,7 @@ from slowwave.dashboards.app.pages.review import review_page
 from slowwave.dashboards.app.pages.runs import runs_page
 from slowwave.dashboards.app.pages.sql import sql_page
 from slowwave.dashboards.app.pages.strategies import strategies_page
+from slowwave.dashboards.app.panel import draw_thing
 from slowwave.dashboards.cookbook.cookbook import cookbook
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.words import part
@@ -54,6 +55,14 @@ def taught(tmp_path_factory):
     published = published_by(home)
     yield published
     published.close()
+
+
+@pytest.fixture(autouse=True)
+def _home(request, monkeypatch):
+    """The panel reads the lake of the home that a page is of."""
+    for name in ("taught", "hostile", "empty"):
+        if name in request.fixturenames:
+            monkeypatch.setenv("SLOWWAVE_HOME", str(request.getfixturevalue(name).path.parents[2]))
 
 
 @pytest.fixture(scope="module")
@@ -147,12 +156,13 @@ def test_memories_that_harm_are_told_with_their_interval(taught):
     assert f"−{abs(row['lift']):.2f}" in words(drawn(memories_page, taught, list="effect"))
 
 
-def test_one_strategy_has_its_wordings_and_a_command(taught):
+def test_the_panel_of_a_strategy_has_its_attempts_what_to_do_instead_and_a_command(taught):
     row = next(row for row in taught.answer("strategies").to_dicts() if row["strategy"].startswith("restart"))
-    app = drawn(strategies_page, taught, strategy=row["strategy_id"])
-    assert "Restart the servers!" in words(app)
-    assert f"slowwave why {row['strategy_id']} --all" in commands(app)
-    assert "not known" in words(drawn(strategies_page, taught, strategy="no such"))
+    app = drawn(draw_thing, taught, open=f"strategy:{row['strategy_id']}", case="task_type=deploy")
+    assert "restart the server" in words(app)
+    assert grids(app)["Instead"]["says"].to_list() == ["free the port"]
+    assert f"slowwave why strategy:{row['strategy_id']} --all" in commands(app)
+    assert "no memory, observation" in words(drawn(draw_thing, taught, open="strategy:no such"))
 
 
 def test_facts_lead_to_their_memories(taught, monkeypatch):
@@ -160,12 +170,9 @@ def test_facts_lead_to_their_memories(taught, monkeypatch):
     app = drawn(observations_page, taught, search="API PORT")
     facts = grids(app)["Facts, most sources first: 1 to 1 of 1"]
     assert facts["text"].to_list() == ["The API port is 9090"]
-    (address,) = leading["Facts, most sources first: 1 to 1 of 1"]["text"]
-    observation = facts["observation_id"].item()
-    assert address == f"observations?observation={observation}"
-    drawn(observations_page, taught, observation=observation)
-    assert "memory?memory_id=new+port" in leading["Memories that state it, stated it, or contradict it"]["memory_id"]
-    assert "not known" in words(drawn(observations_page, taught, observation="no such"))
+    (thing,) = leading["Facts, most sources first: 1 to 1 of 1"]["opens"]
+    assert thing == f"observation:{facts['observation_id'].item()}"
+    assert "new port" in grids(drawn(draw_thing, taught, open=thing))["Memories"]["id"].to_list()
 
 
 def test_facts_at_odds_and_earlier_states_are_told(taught):
@@ -177,18 +184,18 @@ def test_facts_at_odds_and_earlier_states_are_told(taught):
 
 def test_an_item_of_the_queue_has_its_text_and_what_can_be_said(taught):
     item_id = asked_id(taught, "SELECT item_id FROM review_queue WHERE kind = 'contradiction'")
-    app = drawn(review_page, taught, item=item_id)
+    app = drawn(draw_thing, taught, open=f"item:{item_id}")
     assert "The response cache is enabled" in words(app)
     for line in ("show {}", "promote {}", "reject {} --memory 'cache on'", "reject {} --memory 'cache off'"):
         assert f"slowwave review {line.format(item_id)}" in commands(app)
     assert not any(f"merge {item_id}" in line for line in commands(app))
-    assert "needs no review" in words(drawn(review_page, taught, item="no such"))
+    assert "is known as of" in words(drawn(draw_thing, taught, open="item:no such"))
 
 
 def test_a_candidate_stands_with_the_interactions_that_state_it(taught):
     item_id = asked_id(taught, "SELECT item_id FROM review_queue WHERE contains(text, 'table of cents')")
-    app = drawn(review_page, taught, item=item_id)
-    assert "1 interaction in 1 session behind it" in words(app)
+    app = drawn(draw_thing, taught, open=f"item:{item_id}")
+    assert "1 interaction in 1 session" in words(app)
     assert f"slowwave review merge {item_id} --into MEMORY_ID" in commands(app)
     shown = taught.answer("review_interactions", item_id=item_id)
     assert shown["interaction_id"].to_list() == ["late"]
@@ -198,8 +205,8 @@ def test_the_queue_is_shown_by_kind_and_project(taught, monkeypatch):
     leading = addresses_of(monkeypatch)
     app = drawn(review_page, taught, kind="contradiction", project="facts")
     assert "1 item of this kind" in words(app)
-    (address,) = leading["Items, most important first: 1 to 1 of 1"]["text"]
-    assert address.startswith("review?project=facts&kind=contradiction&item=")
+    (thing,) = leading["Items, most important first: 1 to 1 of 1"]["opens"]
+    assert thing.startswith("item:")
     assert "changes nothing" in words(app)
 
 
@@ -249,16 +256,26 @@ def test_a_page_of_an_empty_publish_says_what_is_missing(empty, draw):
 
 
 def hostile_addresses(published: Published) -> list[tuple[Draw, dict[str, str]]]:
-    strategy_id = asked_id(published, "SELECT strategy_id FROM heuristics ORDER BY ALL LIMIT 1")
-    items = published.answer("review_queue")["item_id"].head(3).to_list()
+    queries = {
+        "strategy": "SELECT DISTINCT strategy_id FROM heuristics ORDER BY ALL LIMIT 3",
+        "item": "SELECT item_id FROM review_queue ORDER BY rank LIMIT 3",
+        "memory": "SELECT memory_id FROM memory_health ORDER BY ALL LIMIT 6",
+        "interaction": "SELECT DISTINCT interaction_id FROM memory_references ORDER BY ALL LIMIT 6",
+        "observation": "SELECT observation_id FROM observations ORDER BY ALL LIMIT 2",
+        "error": "SELECT DISTINCT error_id FROM error_templates ORDER BY ALL LIMIT 2",
+        "outcome": "SELECT outcome_id FROM counted_outcomes ORDER BY ALL LIMIT 2",
+    }
+    with published.cursor() as cursor:
+        things = [f"{kind}:{id_}" for kind, sql in queries.items() for (id_,) in cursor.sql(sql).fetchall()]
     memory_id = next(row for row in hostile_rows() if "memory_id" in row)["memory_id"]
     return [
         *((draw, {}) for draw in (*PAGES, interactions_page)),
         (interactions_page, {"project": PROJECT, "session": TEXTS["script"], "since": TEXTS["handler"]}),
         (interactions_page, {"client": TEXTS["script"], "user": TEXTS["closing"]}),
-        (strategies_page, {"project": PROJECT, "task_type": TEXTS["script"], "strategy": strategy_id}),
-        (observations_page, {"search": TEXTS["handler"], "observation": TEXTS["script"]}),
-        *((review_page, {"item": item_id}) for item_id in items),
+        (strategies_page, {"project": PROJECT, "task_type": TEXTS["script"]}),
+        (observations_page, {"search": TEXTS["handler"]}),
+        *((draw_thing, {"open": thing}) for thing in things),
+        *((draw_thing, {"open": text}) for text in TEXTS.values()),
         (review_page, {"project": PROJECT, "hold": memory_id}),
         (runs_page, {"field": TEXTS["script"]}),
         (sql_page, {"query": "FROM memory_health"}),
@@ -270,8 +287,7 @@ def hostile_addresses(published: Published) -> list[tuple[Draw, dict[str, str]]]
 
 
 @pytest.mark.slow
-def test_hostile_content_is_text_on_every_page(hostile, monkeypatch):
-    monkeypatch.setenv("SLOWWAVE_HOME", str(hostile.path.parents[2]))
+def test_hostile_content_is_text_on_every_page(hostile):
     for draw, address in hostile_addresses(hostile):
         app = drawn(draw, hostile, **address)
         html = bodies(app)
@@ -289,7 +305,7 @@ def test_hostile_content_is_text_on_every_page(hostile, monkeypatch):
 
 def test_commands_on_hostile_items_print_on_one_line(hostile):
     items = hostile.answer("review_queue")["item_id"].to_list()
-    lines = [line for item_id in items for line in commands(drawn(review_page, hostile, item=item_id))]
+    lines = [line for item_id in items for line in commands(drawn(draw_thing, hostile, open=f"item:{item_id}"))]
     assert lines
     assert all(line.isprintable() and line.startswith("slowwave ") for line in lines)
 

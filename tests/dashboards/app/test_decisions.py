@@ -21,7 +21,7 @@ from slowwave.dashboards.app.decisions import (
 )
 from slowwave.dashboards.app.own_page import allow_decisions, are_decisions_allowed, may_decide
 from slowwave.dashboards.app.pages.memory import memory_page
-from slowwave.dashboards.app.pages.review import review_page
+from slowwave.dashboards.app.panel import draw_thing
 from slowwave.flows.decide.forget import apply_plan, published_plan
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
@@ -186,16 +186,17 @@ def test_a_decision_comes_from_the_page_of_this_dashboard():
     assert not are_decisions_allowed()
 
 
-def test_buttons_stand_beside_their_commands_only_where_they_are_allowed(home):
+def test_buttons_stand_beside_their_commands_only_where_they_are_allowed(home, monkeypatch):
+    monkeypatch.setenv("SLOWWAVE_HOME", str(home.folder))
     item_id = items(home)["item_id"][0]
     published = published_by(home)
-    for draw, address in ((review_page, {"item": item_id}), (memory_page, {"memory_id": "unused"})):
+    for draw, address in ((draw_thing, {"open": f"item:{item_id}"}), (memory_page, {"memory_id": "unused"})):
         assert not drawn(draw, published, **address).button
     allow_decisions({"127.0.0.1:8501"})
     try:
         labels = [
             {button.label for button in drawn(draw, published, **address).button}
-            for draw, address in ((review_page, {"item": item_id}), (memory_page, {"memory_id": "unused"}))
+            for draw, address in ((draw_thing, {"open": f"item:{item_id}"}), (memory_page, {"memory_id": "unused"}))
         ]
     finally:
         allow_decisions(())

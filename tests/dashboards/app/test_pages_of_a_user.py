@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 from drawn_pages import IGNORED, Draw, bodies, commands, drawn
 from small_home import SmallHome
@@ -14,6 +16,7 @@ from slowwave.dashboards.app.pages.overview import overview_page
 from slowwave.dashboards.app.pages.review import review_page
 from slowwave.dashboards.app.pages.runs import runs_page
 from slowwave.dashboards.app.pages.strategies import strategies_page
+from slowwave.dashboards.app.panel import draw_thing
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.flows.ask.narrowed import Narrowed
 
@@ -45,14 +48,26 @@ def test_no_page_says_a_word_of_the_other(home: SmallHome, page: Draw) -> None:
     assert "zanzibar" in shown(home, Narrowed(), page, **address) or page in WITHOUT_TEXTS
 
 
-def test_the_queue_says_whose_an_item_is_and_how_to_promote_it_for_all(home: SmallHome) -> None:
+def test_the_panel_says_not_a_word_of_the_other(home: SmallHome, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLOWWAVE_HOME", str(home.folder))
+    with closing(Published(home.settings.current.resolve(strict=True))) as published, published.cursor() as cursor:
+        interactions = cursor.sql("SELECT DISTINCT interaction_id FROM memory_references").fetchall()
+    for thing in ("memory:bob port", *(f"interaction:{id_}" for (id_,) in interactions)):
+        assert "zanzibar" not in shown(home, Narrowed(user="ada"), draw_thing, open=thing)
+    assert "zanzibar" in shown(home, Narrowed(), draw_thing, open="memory:bob port")
+
+
+def test_the_queue_says_whose_an_item_is_and_how_to_promote_it_for_all(
+    home: SmallHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLOWWAVE_HOME", str(home.folder))
     published = Published(home.settings.current.resolve(strict=True))
     try:
         rows = published.answer("candidates")
     finally:
         published.close()
     row = next(row for row in rows.to_dicts() if row["user_id"] == "bob" and row["rules"])
-    said = shown(home, Narrowed(), review_page, item=row["item_id"])
+    said = shown(home, Narrowed(), draw_thing, open=f"item:{row['item_id']}")
     assert "zanzibar" in said
-    assert "It belongs to user bob alone." in said
+    assert "of user bob alone" in said
     assert f"slowwave review promote {row['item_id']} --scope project" in said

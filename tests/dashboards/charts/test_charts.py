@@ -42,36 +42,8 @@ CASES: dict[str, tuple[Make, Columns]] = {
         charts.reinforcement_over_time,
         {"day": DAY, "injected_interactions": 9, "echoing_interactions": 4, "using_interactions": 2},
     ),
-    "confidence_intervals": (
-        charts.confidence_intervals,
-        {"label": "linter", "group": "shop", "attempts": 12, **ESTIMATE},
-    ),
     "calibration": (charts.calibration, {"cutoff_at": TIME, "method": "heuristic/1", "brier": 0.2, "attempts": 30}),
     "calibration_error": (charts.calibration, GRADES),
-    "strategies_per_task": (
-        charts.strategies_per_task,
-        {**TASK, "strategy": "test first", "attempts": 12, **ESTIMATE},
-    ),
-    "best_strategies": (
-        charts.strategies_per_task,
-        {**TASK, "strategy": "test first", "attempts": 12, "strategies_tried": 2, **ESTIMATE},
-    ),
-    "costliest_anti_patterns": (
-        charts.anti_patterns,
-        {
-            **TASK,
-            "pattern": "rerun",
-            "kind": "avoid",
-            "failures": 9,
-            "attempts": 10,
-            "expected_failures": 2.0,
-            "better_alternative": "test first",
-        },
-    ),
-    "anti_patterns_by_state": (
-        charts.anti_patterns,
-        {**TASK, "state": "open", "kind": "avoid", "pattern": "rerun", "failure_rate": 0.9, "baseline_rate": 0.2},
-    ),
     "decay_forecast": (
         charts.decay_forecast,
         {"day": DAY, "fading_count": 2, "cumulative_count": 2, "active_count": 9, "undated_count": 0},
@@ -81,7 +53,6 @@ CASES: dict[str, tuple[Make, Columns]] = {
         charts.landed_by_day,
         {"landed_table": "interactions", "day": DAY, "rows_count": 20, "late_count": 1},
     ),
-    "memory_timeline": (charts.memory_timeline, {"day": DAY, "eligible": 9, "injected": 3, "referenced": 1}),
     "memory_strength": (
         partial(charts.memory_strength, bands={"forgettable below": 0.1}, fades_at=TIME),
         {"at": TIME, "strength": 0.8, "kind": "measured"},
@@ -281,29 +252,11 @@ def test_one_is_said_as_one():
 
 def test_titles_without_a_count_are_sentences_too():
     none = {"memories_by_state": {"status": "archived"}, "landed_by_day": {"late_count": 0}}
-    none["memory_timeline"] = {"injected": 0, "referenced": 0}
     titles = {name: chart_words(chart_of(name, frame_of(CASES[name][1] | change)))[0] for name, change in none.items()}
     assert titles == {
         "memories_by_state": "No memory is active",
         "landed_by_day": "None of 20 rows was recorded more than 24 hours after it happened",
-        "memory_timeline": "No answers refer to it; no interactions were given it",
     }
-
-
-def test_anti_patterns_are_counted_by_what_they_are_and_whole():
-    base = {**CASES["anti_patterns_by_state"][1], "better_alternative": None}
-    rows = [{**base, "pattern": f"p{at:02}", "state": "closed" if at % 4 else "dormant"} for at in range(40)]
-    title, subtitle, _ = chart_words(charts.anti_patterns(pl.DataFrame(rows)))
-    assert title == "40 anti-patterns kept failing; none is open: “p00” in 0.90 of its attempts, 0.20 expected"
-    assert "The 15 of 40 with the widest gap" in subtitle
-    mild = {**base, "pattern": "mild", "state": "open", "failure_rate": 0.5}
-    title, subtitle, _ = chart_words(charts.anti_patterns(pl.DataFrame([*rows, mild])))
-    assert title == "1 strategy keeps failing: “mild” in 0.50 of its attempts, 0.20 expected"
-    assert "The 15 of 41 with the widest gap, open ones first" in subtitle
-    costly = pl.DataFrame([{**CASES["costliest_anti_patterns"][1], "pattern": f"p{at}"} for at in range(10)])
-    title, subtitle, _ = chart_words(charts.anti_patterns(costly, total=63))
-    assert title.startswith("63 strategies keep failing")
-    assert subtitle.endswith("Chosen from the first 10 of 63")
 
 
 def uses_on(*days: int, each: int = 1) -> pl.DataFrame:
@@ -344,50 +297,7 @@ def test_weeks_are_compared_with_both_simple_forecasts():
     assert title == "Smaller error than the base rate in 2 of 2 weeks and than simple average (Laplace) in 0 of 1 week"
 
 
-def test_of_several_strategies_the_highest_lower_bound_is_marked():
-    one = {**TASK, "strategy": "test first", "attempts": 12, **ESTIMATE}
-    other = {**one, "strategy": "guess", "confidence_low": 0.2}
-    alone = {**one, "task_type": "review", "strategy": "read twice", "attempts": 1}
-    spec = charts.strategies_per_task(pl.DataFrame([other, alone, one])).to_dict()
-    marks = {row["row"].split("\n")[0]: row["mark"] for row in rows_of(spec)}
-    assert marks == {
-        "test first": "best so far",
-        "guess": "also tried",
-        "read twice": "the only one tried",
-    }
-
-
-def test_of_equal_lower_bounds_the_chart_marks_the_one_that_the_recipe_names():
-    one = {**TASK, "strategy": "test first", "strategy_id": "a", "attempts": 3, **ESTIMATE}
-    other = {**one, "strategy": "guess", "strategy_id": "b"}
-    chart = charts.strategies_per_task(pl.DataFrame([other, one]))
-    marks = {row["row"].split("\n")[0]: row["mark"] for row in rows_of(chart.to_dict())}
-    assert marks == {"test first": "best so far", "guess": "also tried"}
-    assert "Best so far: test first" in chart_words(chart)[2]
-
-
-def test_the_same_label_in_two_projects_has_two_rows():
-    row = {"label": "linter", "group": None, "attempts": 3, **ESTIMATE}
-    spec = charts.confidence_intervals(pl.DataFrame([row, row, {**row, "group": "shop"}])).to_dict()
-    labels = {row["row"] for row in rows_of(spec)}
-    assert len(labels) == 3
-    assert {label.split("\n")[0] for label in labels} == {"linter", "linter (2)"}
-
-
 def test_what_was_left_out_is_said():
-    row = {"label": "linter", "group": "shop", "attempts": 3, **ESTIMATE}
-    frame = many_of(row, 60)
-    title, subtitle, _ = chart_words(charts.confidence_intervals(frame))
-    assert title.startswith("Of the 25 rows shown, ")
-    assert "the 25 with most attempts of 60" in subtitle
-    title, subtitle, _ = chart_words(charts.confidence_intervals(frame.head(5), total=60))
-    assert title.startswith("Of the 5 rows shown, ")
-    assert "the 5 with most attempts of 60" in subtitle
-    assert chart_words(charts.confidence_intervals(frame.head(5), total=5))[0].startswith("Of 5 rows, ")
-    tasks = pl.DataFrame([{**CASES["strategies_per_task"][1], "agent": f"a{at}"} for at in range(9)])
-    title, subtitle, _ = chart_words(charts.strategies_per_task(tasks))
-    assert title.startswith("9 of 9 combinations of project, agent and kind of task have a strategy")
-    assert "The 6 combinations with most attempts" in subtitle
     reasons = pl.DataFrame({"field": [""] * 20, "reason": [f"reason {at}" for at in range(20)], "refused": [1] * 20})
     rows = next(values_in(charts.quarantine_reasons(reasons).to_dict()))
     assert "refused, among them: reason" in chart_words(charts.quarantine_reasons(reasons))[0]

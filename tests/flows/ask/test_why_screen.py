@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from small_home import SmallHome, interaction, memory, outcome
 
-from slowwave.flows.ask.why.layout import screen_text
+from slowwave.flows.ask.why.layout import Fact, screen_text
 from slowwave.flows.ask.why.lookup import Publish
 from slowwave.flows.ask.why.screens import screen_facts
 
@@ -33,6 +33,7 @@ OF_KINDS = {
     "outcome": "SELECT outcome_id FROM counted_outcomes",
     "observation": "SELECT observation_id FROM observations",
     "run": "SELECT run_id FROM runs",
+    "item": "SELECT item_id FROM review_queue",
 }
 TRIED = {"strategy": "read the log first", "task_type": "fix"}
 
@@ -208,6 +209,6 @@ def test_an_unknown_id_is_said_to_be_one(home):
 
 @given(st.lists(st.text(max_size=400), max_size=20))
 def test_any_facts_of_twenty_texts_are_one_screen(texts):
-    text = screen_text([("figures", texts), ("look next", ["slowwave status"])])
+    text = screen_text([Fact("figures", texts), Fact("look next", ["slowwave status"])])
     assert is_one_screen(text)
     assert text.endswith(" slowwave status\n")

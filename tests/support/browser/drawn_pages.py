@@ -51,11 +51,12 @@ def grids(app: AppTest) -> dict[str, pl.DataFrame]:
 
 
 def addresses_of(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, list[str]]]:
-    """Where the rows of each grid that is drawn from now on lead: by what the grid shows, by column."""
+    """Where rows of each grid that is drawn from now on lead, by its caption and column; and what each `opens`."""
     leading: dict[str, dict[str, list[str]]] = {}
 
     def draw(columns: Sequence[grid.GridColumn], **given: Any) -> None:
-        leading[given["caption"]] = given.get("addresses") or {}
+        opened = [row.get("open", "") for row in given.get("opens", ())]
+        leading[given["caption"]] = {**(given.get("addresses") or {}), "opens": opened}
         grid.draw_grid(columns, **given)
 
     for module in (widgets, live_answers):

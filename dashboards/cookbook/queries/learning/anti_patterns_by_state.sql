@@ -2,7 +2,7 @@
 -- columns: state – open, dormant (not tried lately) or closed (no longer failing more than others, or now expected to succeed); kind – avoid; project – the project; agent – the agent; task_type – kind of task; pattern – the strategy;
 --   error_template – the error behind at least half of its failures; failure_rate (0-1) – of all its attempts;
 --   baseline_rate (0-1) – of comparable attempts; e_value – evidence that may be looked at every night; last_seen_at (UTC) –
---   last failure
+--   last failure; strategy_id – its id
 -- params: agent=%; project=%; since=1900-01-01; task_type=%; until=9999-12-31
 -- Those whose last failure is of the days `since` to `until`, both included; figures are of all days.
 SELECT
@@ -16,7 +16,8 @@ SELECT
     failure_rate,
     baseline_rate,
     e_value,
-    last_seen_at
+    last_seen_at,
+    strategy_id
 FROM anti_patterns
 WHERE
     kind = 'avoid'

@@ -5,7 +5,7 @@
 --   end; attempts – real attempts with it; inferred (attempts) – of them known by inference alone; strategies_tried (strategies) – how many it was chosen from: the only one
 --   tried is no choice; is_reliable – enough attempts, and the lower end above .5; trend – stale: not
 --   tried lately at two looks a week apart (attempts of the last two weeks may not show yet), and the older attempts are,
---   the less they distinguish strategies
+--   the less they distinguish strategies; strategy_id – its id
 -- params: agent=%; project=%; task_type=%
 SELECT
     project,
@@ -25,7 +25,8 @@ SELECT
     ) AS inferred,
     count(*) OVER tasks AS strategies_tried,
     is_reliable,
-    trend
+    trend,
+    strategy_id
 FROM heuristics AS h
 WHERE
     project LIKE $project ESCAPE '\'

@@ -2,7 +2,7 @@
 -- columns: project – the project; agent – the agent; task_type – kind of task; pattern – the strategy; kind – avoid: it
 --   fails more often than its comparables; failures – failed attempts; attempts – attempts;
 --   inferred (attempts) – of them known by inference alone; expected_failures – failures that comparable attempts would have had; cost – of the failures beyond those, in
---   cost_unit; cost_unit – ms, tokens, or what producers said of their costs, such as usd, NULL: nobody said; better_alternative – the tried strategy that is best so far, where its lower bound is above this one's confidence, else NULL; why_bad – the evidence
+--   cost_unit; cost_unit – ms, tokens, or what producers said of their costs, such as usd, NULL: nobody said; better_alternative – the tried strategy that is best so far, where its lower bound is above this one's confidence, else NULL; why_bad – the evidence; strategy_id – its id
 -- params: agent=%; project=%; state=open; since=1900-01-01; task_type=%; until=9999-12-31
 -- Those whose last failure is of the days `since` to `until`, both included; figures are of all days.
 SELECT
@@ -24,7 +24,8 @@ SELECT
     cost,
     cost_unit,
     better_alternative,
-    why_bad
+    why_bad,
+    strategy_id
 FROM anti_patterns AS a
 WHERE
     kind = 'avoid'
