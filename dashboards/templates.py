@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
+
+from slowwave.dashboards.links import view
+from slowwave.transforms.core.glossary import GLOSSARY
+
+# by how a sentence may say them, the words of the glossary that are explained where they stand; the longest first
+_TERMS = {
+    "not comparable": "not comparable",
+    "not randomised": "not randomised",
+    "randomised": "randomised",
+    "points": "effect",
+    "never visible": "ignored",
+    "hard task": "hard task",
+    "answers": "reference",
+}
+_TERM = re.compile(f"({'|'.join(map(re.escape, _TERMS))})")
 
 
 def with_code(text: str) -> Markup:
@@ -18,6 +34,23 @@ def with_code(text: str) -> Markup:
     )
 
 
+def with_terms(text: str, is_linked: bool) -> Markup:
+    """Text as `with_code` sets it, and words of the glossary with their meaning; `is_linked`: and with its page."""
+    parts = _TERM.split(text)
+    return Markup("").join(
+        _term(part, is_linked) if number % 2 else with_code(part) for number, part in enumerate(parts)
+    )
+
+
+def _term(words: str, is_linked: bool) -> Markup:
+    name = _TERMS[words]
+    if not is_linked:
+        return Markup('<abbr title="{}">{}</abbr>').format(GLOSSARY[name], words)
+    link = view("glossary", word=name)
+    shape = Markup('<a class="sw-term" href="{}" target="_self" title="{}">{}</a>')
+    return shape.format(link, GLOSSARY[name], words)
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -27,7 +60,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["with_code"] = with_code
+    environment.filters |= {"with_code": with_code, "with_terms": with_terms}
     return environment
 
 

@@ -136,7 +136,7 @@ def draw_grid(
     more = len(columns) - len(widths)
     key = f"grid {key or caption}"
     of_rows = [next(filter(None, of_row), "") for of_row in zip(*leading.values(), strict=True)]
-    said = f"{caption} · {more} more in the menu of columns" if more else caption
+    said = f"{caption} · {more} columns hidden" if more else caption
     st.html(rendered("caption.html.jinja", text=said))
     rows = len(columns[0].values) if columns else 0
     choosing = partial(_choose_row, key, of_rows, opens) if leading or is_opening else "ignore"

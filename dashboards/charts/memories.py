@@ -97,34 +97,27 @@ def _table(
 
 def reinforcement_over_time(frame: pl.DataFrame) -> alt.LayerChart:
     """Interactions with a memory injected, and answers that quote or use one. `frame`: of `references_by_day`."""
-    series = {
-        "injected_interactions": "memory injected",
-        "using_interactions": "memory used",
-        "echoing_interactions": "memory quoted",
-    }
+    series = {"injected_interactions": "got a memory", "referencing_interactions": "quoted or used one"}
     summed, period = parts.unbroken(frame, "day", list(series))
     if summed.is_empty():
         return parts.blank("No references yet", "No memory was injected, and no answer quotes or uses one.")
     days = summed["day"].to_list()
-    totals = {name: int(summed[name].sum()) for name in series}
-    title = f"{counted(totals['using_interactions'], 'answer uses', 'answers use')} a memory, "
-    title += f"{counted(totals['echoing_interactions'], 'quotes', 'quote')} one"
+    given, used = (int(summed[name].sum()) for name in series)
+    words = counted(used, "answer quotes or uses", "answers quote or use")
+    title = f"{words} a memory"
     if (days[-1] - days[0]).days >= _TWO_WEEKS - 1 and period == "day":
-        last, before = _weeks(frame, "using_interactions", days[-1])
-        title = f"{counted(last, 'answer', 'answers')} used a memory in 7 days, {before:,} in the 7 before"
-    given = counted(totals["injected_interactions"], "interaction", "interactions")
-    told = f"From {days[0]} to {days[-1]}: {given} with a memory injected; "
-    told += f"{counted(totals['using_interactions'], 'answer uses', 'answers use')} one and "
-    told += f"{counted(totals['echoing_interactions'], 'quotes', 'quote')} one"
+        last, before = _weeks(frame, "referencing_interactions", days[-1])
+        title = f"Answers using a memory: {last:,} in 7 days, {before:,} before"
+    told = f"From {days[0]} to {days[-1]}: {counted(given, 'interaction', 'interactions')} with a memory injected; "
+    told += f"{words} one"
     rows = [
         {"at": parts.instant(row["day"]), "series": name, "value": row[column], "is_complete": row["is_complete"]}
         for column, name in series.items()
         for row in summed.iter_rows(named=True)
     ]
     layers = parts.line_layers(rows, list(series.values()), days, f"UTC {period}", _per("Interactions", period, rows))
-    subtitle = f"Interactions per {period}. Quoted: its text stands in the answer; used: the answer relies on it"
-    subtitle += parts.unfinished_words(rows, period)
-    return parts.drawn(layers, title, subtitle, told + ".", 220)
+    subtitle = f"Interactions per {period}{parts.unfinished_words(rows, period)}"
+    return parts.drawn(layers, title, subtitle, told + ".", 180)
 
 
 def _per(noun: str, period: str, rows: list[parts.Row]) -> alt.Y:

@@ -26,6 +26,7 @@ _TITLE_WIDTH, _SUBTITLE_WIDTH = 58, 90
 _MOST_BUCKETS = 100
 _WITH_POINTS, _WITH_COUNTS = 45, 15
 _COMPLETE = "is_complete"
+_NAME_GAP = 0.09  # between names at the ends of lines, as a share of the height
 _PERIODS = {
     "1d": "day",
     "1w": "week",
@@ -165,7 +166,7 @@ def count_ticks(most: int) -> alt.Axis:
 def line_layers(
     rows: Sequence[Row], series: Sequence[str], times: Sequence[date | datetime], x_title: str, y: alt.Y
 ) -> list[alt.Chart]:
-    """A line per series over time, distinguished by colour, dash and, where there is room, shape.
+    """A line per series over time, its name at its end, distinguished by colour, dash and, where there is room, shape.
 
     `rows`: at, series, and the field of `y`; sorted. `n`, where a row has it, is what its value rests on; a row with a
     false `is_complete` is a ring.
@@ -173,9 +174,8 @@ def line_layers(
     size = len(series)
     has_points = len(set(times)) <= _WITH_POINTS
     symbol = 90 if has_points else 700  # without points it is a piece of line, long enough to show its dashes
-    legend = alt.Legend(title=None, orient="top", direction="vertical", labelLimit=300, symbolSize=symbol)
-    if size == 1:
-        legend = None
+    has_legend = size > 1 and not times  # over time each line has its name at its end
+    legend = alt.Legend(title=None, orient="top", labelLimit=300, symbolSize=symbol) if has_legend else None
     told: dict[str, Any] = {"domain": list(series)}
     encodings: list[Any] = [
         time_axis(times, x_title),
@@ -198,12 +198,28 @@ def line_layers(
     if size == 1 and len(rows) <= _WITH_COUNTS and "n" in rows[0]:
         counts = base.mark_text(dy=-12, fontSize=11, color=TEXT)
         layers.append(counts.encode(*encodings[:2], alt.Text("n:Q", format=",d")))
-    return layers
+    return layers if size == 1 or has_legend else [*_line_names(rows, encodings), *layers]
 
 
 def unfinished_words(rows: Sequence[Row], period: str) -> str:
     """Return what a subtitle says where some rows of `line_layers` are not complete; '' where all are."""
     return f". Ring: a {period} that had not ended" if any(row.get(_COMPLETE) is False for row in rows) else ""
+
+
+def _line_names(rows: Sequence[Row], encodings: Sequence[Any]) -> list[alt.Chart]:
+    """The name of each line beside its end, none upon another; what holds the chart makes room for them."""
+    ends = {row["series"]: row for row in rows if row["value"] is not None}
+    values = [row["value"] for row in rows if row["value"] is not None]
+    gap = (max([*values, 0]) - min([*values, 0])) * _NAME_GAP or 1
+    named, above = [], -math.inf
+    for row in sorted(ends.values(), key=lambda row: row["value"]):
+        above = max(row["value"], above + gap)
+        named.append({**row, "value": above})
+    lower = max(0.0, above - max([*values, gap]))  # the highest name stays inside
+    named = [{**row, "value": row["value"] - lower} for row in named]
+    x, y, colour, _ = encodings
+    names = alt.Chart(alt.InlineData(values=named)).mark_text(align="left", dx=8, fontSize=11, limit=150)
+    return [names.encode(x, y, colour, alt.Text("series:N"))]
 
 
 def bars_over_time(rows: Sequence[Row], period: str, x: alt.X, y: alt.Y, colour: str = BLUE) -> alt.Chart:

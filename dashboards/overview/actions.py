@@ -7,64 +7,89 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 
 from slowwave.dashboards.commands import command_line
-from slowwave.dashboards.cookbook.answers import Answers
+from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.links import view
 from slowwave.dashboards.overview.tiles import Named
 from slowwave.dashboards.words import number_of, sum_of
+from slowwave.flows.kernel.terminal import shortened
 
-_MOST = 5
+_MOST, _MOST_ALARMS, _CHARACTERS = 5, 2, 60
+# what an alarm of `project_health` says, and what to do about it; '' is an action of its own already
+_ALARMS = {
+    "given to interactions of another": "Stop cross-scope injections",
+    "injected in the last": "Stop outdated injections",
+    "of its memories have the verdict harmful": "",
+}
 
 
-def actions(answers: Answers, of: Mapping[str, str]) -> list[Named]:
+def actions(answers: Answers, of: Mapping[str, str], decided: Mapping[str, str]) -> list[Named]:
     """Return the actions of a project, or of all: harm first, then failures, alarms, questions, and what only costs.
 
-    `of`: the params of the recipes, for instance a pattern of projects.
+    Nothing is counted in two of them. `of`: the params of the recipes, for instance a pattern of projects. `decided`:
+    what was said of review items since the publish, by id.
     """
-    return [action for action in _all(answers, of) if action is not None][:_MOST]
+    items = answers.rows("review_queue", int(ALL), **of)
+    is_decided = pl.col("item_id").is_in(list(decided))
+    ignored = answers.rows("ignored_instructions", int(ALL), **of)["memory_id"].implode()
+    is_ignored = (pl.col("kind") == "unused") & pl.col("memory_ids").list.first().is_in(ignored)
+    waiting = items.filter(~is_decided).with_columns(is_ignored.fill_null(value=False).alias("is_ignored"))
+    harmful, unseen = waiting.filter(pl.col("kind") == "harmful"), waiting.filter("is_ignored")
+    rest = waiting.filter((pl.col("kind") != "harmful") & ~pl.col("is_ignored"))
+    found = [
+        _of_items(harmful, "Reject", "harmful memory", "harmful memories", kind="harmful"),
+        _failing(answers, of),
+        _alarms(answers, of),
+        _of_items(unseen, "Check", "ignored instruction", "ignored instructions", kind="unused"),
+        _of_items(rest, "Decide", "other item" if rest.height < waiting.height else "review item"),
+        _forgetting(answers, of),
+    ]
+    taken = _taken(items.filter(is_decided).height)
+    return [*[action for action in found if action is not None][:_MOST], *taken]
 
 
-def _all(answers: Answers, of: Mapping[str, str]) -> Iterator[Named | None]:
-    flags = answers.counts("helping_and_hurting_memories", "is_harmful", **of)
-    harmful = sum_of(flags.filter(pl.col("is_harmful").fill_null(value=False)))
-    yield _action(
-        harmful,
-        number_of(harmful, "harmful memory", "harmful memories"),
-        "Archive",
-        command_line("review", "list", kind="harmful"),
-        view("review", kind="harmful"),
-    )
-    failing = answers.count("costliest_anti_patterns", **of)
-    yield _action(
-        failing,
-        number_of(failing, "failing strategy", "failing strategies"),
-        "Replace",
+def _of_items(items: pl.DataFrame, do: str, one: str, many: str = "", kind: str = "") -> Named | None:
+    """Return the action on review items: of a single one its own, else the list of its kind."""
+    if items.is_empty():
+        return None
+    text = f"{do} {number_of(items.height, one, many)}"
+    if items.height == 1:
+        item_id = items["item_id"][0]
+        return Named(text, "", view("review", item=item_id), command_line("review", "show", item_id))
+    line = command_line("review", "list", **({"kind": kind} if kind else {}))
+    return Named(text, "", view("review", kind=kind), line)
+
+
+def _failing(answers: Answers, of: Mapping[str, str]) -> Named | None:
+    failing = answers.rows("costliest_anti_patterns", int(ALL), **of)
+    if failing.is_empty():
+        return None
+    first = failing.row(0, named=True)
+    return Named(
+        f"Replace {number_of(failing.height, 'failing strategy', 'failing strategies')}",
+        "",
+        view("strategies", project=first["project"], task_type=first["task_type"]),
         command_line("sql", "costliest_anti_patterns"),
-        view("strategies"),
     )
-    alarms = answers.counts("alarms", "level", **of)
-    yield _action(
-        sum_of(alarms), number_of(sum_of(alarms), "alarm"), "Look at", command_line("sql", "alarms"), view("runs")
-    )
-    ignored = answers.count("ignored_instructions", **of)
-    yield _action(
-        ignored,
-        number_of(ignored, "ignored instruction"),
-        "Check",
-        command_line("sql", "ignored_instructions"),
-        view("memories", list="ignored"),
-    )
-    waiting = answers.count("review_queue", **of)
-    yield _action(waiting, number_of(waiting, "review item"), "Decide", command_line("review", "list"), view("review"))
+
+
+def _alarms(answers: Answers, of: Mapping[str, str]) -> Named | None:
+    alarms = answers.rows("alarms", int(ALL), **of)["alarm"].to_list()
+    said = [next((do for words, do in _ALARMS.items() if words in alarm), f"Alarm: {alarm}") for alarm in alarms]
+    found = list(dict.fromkeys(filter(None, said)))[:_MOST_ALARMS]
+    if not found:
+        return None
+    # the longest text is of an alarm that has no words of its own
+    text = " and ".join(shortened(do, _CHARACTERS) for do in found)
+    return Named(text.replace(" and Stop", " and"), "", view("runs"), command_line("sql", "alarms"), "; ".join(alarms))
+
+
+def _forgetting(answers: Answers, of: Mapping[str, str]) -> Named | None:
     rules = answers.counts("forgetting_plan", "is_shadow", **of)
     planned = sum_of(rules.filter(~pl.col("is_shadow")))
-    yield _action(
-        planned,
-        number_of(planned, "faded memory", "faded memories"),
-        "Archive",
-        command_line("forget", "plan"),
-        view("review"),
-    )
+    text = f"Archive {number_of(planned, 'memory', 'memories')}"
+    return Named(text, "", view("review"), command_line("forget", "plan")) if planned else None
 
 
-def _action(count: int, what: str, do: str, command: str, link: str) -> Named | None:
-    return Named(f"{do} {what}", "", link, command) if count else None
+def _taken(count: int) -> Iterator[Named]:
+    if count:
+        yield Named(f"{number_of(count, 'review item')} decided, takes effect tonight", "", view("review"))

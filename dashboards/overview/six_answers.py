@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 import polars as pl
 
 from slowwave.dashboards.commands import case_command, command_line
 from slowwave.dashboards.cookbook.answers import ALL, Answers
-from slowwave.dashboards.links import memory_link, view
+from slowwave.dashboards.links import view
 from slowwave.dashboards.overview.actions import actions
 from slowwave.dashboards.overview.tiles import Named, Tile
 from slowwave.dashboards.overview.window import Days, Window
-from slowwave.dashboards.words import in_short, number_of, percent, signed_percent, signed_points, sum_of
+from slowwave.dashboards.words import in_short, named, number_of, percent, signed_percent, signed_points, sum_of
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
-from slowwave.transforms.core.statistics import Difference, stratified_difference
 from slowwave.transforms.core.vocabularies import CAUSAL_BASES
 
 BEFORE = "before"
 """What the days before are called."""
-_MASS = 0.9
-_FEWEST = 20  # attempts on each side, from which on a difference is said
-_NAMES = 2
-_NAME_CHARACTERS = 26
-_TOP = 10
-_DRAWN = pl.col("probability") < 1
+_FEWEST, _FEWEST_A_WEEK = 20, 5  # attempts on each side, from which on a difference is shown
+_MOST_WEEKS, _HINTS = 30, 2
+_NAME_CHARACTERS, _WHOLE_CHARACTERS = 48, 400
 _NO_INJECTION = "No injection is known: log `memories_used` with each interaction."
 
 
@@ -78,6 +75,7 @@ class _Asked:
     other: _Part | None
     other_is: str
     bars: Sequence[Days]
+    decided: Mapping[str, str]
 
     def tile(self, question: str, page: str, **chosen: str) -> Tile:
         return Tile(question, view(page, **chosen))
@@ -105,11 +103,13 @@ def six_answers(
     other: tuple[Days, Scope] | None,
     other_is: str = BEFORE,
     other_answers: Answers | None = None,
+    decided: Mapping[str, str] | None = None,
 ) -> list[Tile]:
     """Return the tiles of the first screen, in its order.
 
     `other`: the days and the scope that they are compared with, in a word `other_is`; None: with nothing.
-    `other_answers`: those of another publish, where it is that.
+    `other_answers`: those of another publish, where it is that. `decided`: what was said of review items since the
+    publish.
     """
     shown = _part(answers, window.shown, scope)
     days = shown.activity["day"].to_list()
@@ -119,6 +119,7 @@ def six_answers(
         None if other is None else _part(other_answers or answers, *other),
         other_is,
         window.bars(min(days)) if days else [],
+        decided or {},
     )
     return [answer(asked) for answer in (_helping, _using, _costing, _ignored, _failing, _to_do)]
 
@@ -132,88 +133,72 @@ def _part(answers: Answers, days: Days, scope: Scope) -> _Part:
 
 
 def _helping(asked: _Asked) -> Tile:
-    tile = replace(
-        asked.tile("Do memories help?", "memories", list="effect"),
-        values=asked.shares("successes_with", "attempts_with"),
-        values_are="Success of attempts with a memory, over time",
-    )
-    rows = _attempts(asked.shown)
-    found = compared_success(rows)
+    tile = asked.tile("Do memories help?", "memories", list="effect")
+    found = _difference(asked.shown)
     if found is None:
-        return replace(tile, lacks=_lacking(rows, asked.shown))
-    difference, basis = found
-    verdict = "no clear difference" if difference.low <= 0 <= difference.high else "clear difference"
-    before = None if asked.other is None else compared_success(_attempts(asked.other))
+        return replace(tile, lacks=_lacking(asked.shown))
+    before = None if asked.other is None else _difference(asked.other)
+    by_week = _weekly_differences(asked.shown, found["basis"])
     return replace(
         tile,
-        figure=signed_points(difference.value),
-        unit="points of success",
-        change="" if before is None else f"{signed_points(before[0].value)} {asked.other_is}",
-        says=f"{percent(difference.with_share)} succeed with, {percent(difference.without_share)} without: {verdict} "
-        f"({signed_points(difference.low)} to {signed_points(difference.high)}); {basis}.",
-        named=_helpful(asked),
+        figure=signed_points(found["difference"]),
+        unit=f"points ({signed_points(found['low'])} to {signed_points(found['high'])})",
+        change="" if before is None else f"{signed_points(before['difference'])} {asked.other_is}",
+        says=f"{percent(found['with_share'])} succeed with, {percent(found['without_share'])} without"
+        f"{' (may be chance)' if found['low'] <= 0 <= found['high'] else ''}; {found['basis']}.",
+        values=[each and each[0] for each in by_week],
+        limits=[each and each[1:] for each in by_week],
+        values_are="Success with a memory less success without, per week, with its 90 % interval",
+        hint=_clearest(asked),
     )
 
 
-def _attempts(part: _Part) -> pl.DataFrame:
-    return part.answers.rows("attempts_by_injection", int(ALL), **part.params)
+def _difference(part: _Part) -> dict[str, Any] | None:
+    """Return the row of `success_difference` with the best basis that has enough attempts, None without one."""
+    rows = part.answers.rows("success_difference", int(ALL), **part.params, at_least=f"{_FEWEST}").filter("is_enough")
+    return None if rows.is_empty() else rows.row(0, named=True)
 
 
-def compared_success(rows: pl.DataFrame) -> tuple[Difference, str] | None:
-    """Return the difference in success with and without a memory, and what it may be called; None with few attempts.
-
-    `rows`: of `attempts_by_injection`. Where chance decided what was injected, attempts are compared that were offered
-    as many memories with one probability: then the memories are the only reason. Else they are compared within project,
-    agent and task type; where that leaves less than half of them, all with all, which is not comparable.
-    """
-    strata = [
-        ("randomised", rows.filter(_DRAWN), ["offered_count", "probability"]),
-        ("not randomised", rows, ["project", "agent", "task_type"]),
-        ("not comparable", rows, []),
-    ]
-    total = sum_of(rows, "attempts")
-    for basis, compared, keys in strata:
-        stratum = pl.struct(keys) if keys else pl.lit(0)
-        difference = stratified_difference(
-            compared.select(
-                stratum.alias("stratum"), pl.col("has_memory").alias("is_treated"), "attempts", "successes"
-            ),
-            _MASS,
-        )
-        if difference is None or min(difference.with_attempts, difference.without_attempts) < _FEWEST:
-            continue
-        is_drawn = basis == "randomised"
-        if is_drawn or not keys or difference.with_attempts + difference.without_attempts >= total / 2:
-            return difference, basis
-    return None
+def _weekly_differences(part: _Part, basis: str) -> list[tuple[float, float, float] | None]:
+    """Return difference, low and high of the weeks in a row, the last 30 of them; None in a week with few attempts."""
+    rows = part.answers.rows("success_difference", int(ALL), **part.params, at_least=f"{_FEWEST_A_WEEK}", per="week")
+    known = rows.filter(pl.col("is_enough") & (pl.col("basis") == basis))
+    by_week = {monday: limits for monday, *limits in known.select("since", "difference", "low", "high").iter_rows()}
+    if not by_week:
+        return []
+    first, last = min(by_week), max(by_week)
+    mondays = [first + timedelta(weeks=week) for week in range((last - first).days // 7 + 1)][-_MOST_WEEKS:]
+    return [tuple(by_week[monday]) if monday in by_week else None for monday in mondays]
 
 
-def _lacking(rows: pl.DataFrame, shown: _Part) -> str:
+def _lacking(shown: _Part) -> str:
     if not shown.sum("attempts"):
         return "No outcome is known: log `success` with each interaction."
     if not shown.sum("injected"):
         return _NO_INJECTION
-    sides = dict(rows.group_by("has_memory").agg(pl.col("attempts").sum()).iter_rows())
-    if not sides.get(False, 0):
+    sides = shown.answers.counts("attempts_by_injection", "has_memory", **shown.params)["has_memory"].to_list()
+    if not sides:
+        return "No outcome names its interaction: log `interaction_id` with each."
+    if False not in sides:
         return "Every attempt had a memory: hold some back, and log `injection_probability`."
-    return f"Needs {_FEWEST} attempts with a memory and {_FEWEST} without: choose more days."
+    return f"Needs {_FEWEST} attempts with a memory and {_FEWEST} without, in five sessions each: choose more days."
 
 
-def _helpful(asked: _Asked) -> list[Named]:
-    """The memories whose effect is told from chance, the largest first."""
+def _clearest(asked: _Asked) -> str:
+    """The memories whose effects are told from chance, the largest first."""
     # what holds is asked of DuckDB: a project may have hundreds of thousands of other memories
     bases = ", ".join(f"'{basis}'" for basis in CAUSAL_BASES)
     clear = asked.answers.chosen_rows(
         "helping_and_hurting_memories",
-        _NAMES,
+        _HINTS,
         f"(lift_low > 0 OR lift_high < 0) AND lift_basis IN ({bases})",
         "abs(lift) DESC, is_harmful DESC NULLS LAST, lift, memory_id",
         **asked.shown.scope.of_project,
     )
-    return [
-        _memory(row, f"{'helps' if row['lift'] > 0 else 'harms'} {signed_points(row['lift'])}")
+    return _hint(
+        (f"{'helps' if row['lift'] > 0 else 'harms'} {signed_points(row['lift'])}", row["content"])
         for row in clear.iter_rows(named=True)
-    ]
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- are they used?
@@ -222,16 +207,16 @@ def _helpful(asked: _Asked) -> list[Named]:
 def _using(asked: _Asked) -> Tile:
     tile = asked.tile("Are they used?", "interactions")
     prompts, injected, used = (asked.shown.sum(name) for name in ("interactions", "injected", "used"))
-    if not injected:
+    if not used and not injected:
         return replace(tile, lacks=_NO_INJECTION)
     return replace(
         tile,
-        figure=f"≥ {percent(used / injected)}",
-        unit="seen in answers",
-        change=asked.change("used", "injected"),
-        says=f"Injected in {percent(injected / prompts)} of {number_of(prompts, 'prompt')}.",
-        values=asked.shares("used", "injected"),
-        values_are="Share of injections with a use, over time",
+        figure=f"≥ {percent(used / prompts)}",
+        unit=f"of {prompts:,} answers",
+        change=asked.change("used", "interactions"),
+        says=f"{percent(injected / prompts)} of prompts got one." if injected else _NO_INJECTION,
+        values=asked.shares("used", "interactions"),
+        values_are="Share of answers that quote or use a memory, over time",
     )
 
 
@@ -241,37 +226,27 @@ def _using(asked: _Asked) -> Tile:
 def _costing(asked: _Asked) -> Tile:
     tile = asked.tile("What do they cost?", "memories", list="cost")
     shown = asked.shown
-    total, unused, top = asked.answers.summed(
-        "injected_memories",
-        "sum(injected_tokens)::BIGINT AS total",
-        "(sum(injected_tokens) FILTER (is_unused))::BIGINT AS unused",
-        f"list_sum(max(injected_tokens, {_TOP}))::BIGINT AS top",
-        **shown.params,
-    )
+    unused, total = _injected_tokens(shown)
     if not total:
         return replace(tile, lacks=_NO_INJECTION)
-    rows = asked.answers.rows("injected_memories", 1, **shown.params)
     per_week = total / _weeks(shown)
-    before = 0.0
-    if asked.other is not None:
-        (found,) = asked.other.answers.summed(
-            "injected_memories", "sum(injected_tokens)::BIGINT AS total", **asked.other.params
-        )
-        before = (found or 0) / _weeks(asked.other)
+    before = 0 if asked.other is None else _injected_tokens(asked.other)[1] / _weeks(asked.other)
     return replace(
         tile,
         figure=in_short(per_week),
         unit="tokens a week",
         change="" if not before else f"{signed_percent(per_week / before - 1)} {asked.against}".strip(),
-        says=f"{percent((unused or 0) / total)} in memories never used, {percent(top / total)} in the ten largest."
-        + _money_words(total, shown.activity),
+        says=f"{percent(unused / total)} in memories never used.{_money_words(total, shown.activity)}",
         values=[float(shown.sum("injected_tokens", bar)) for bar in asked.bars],
         values_are="Injected tokens over time",
-        named=[
-            _memory(row, f"{in_short(row['injected_tokens'] / _weeks(shown))} a week")
-            for row in rows.iter_rows(named=True)
-        ],
     )
+
+
+def _injected_tokens(part: _Part) -> tuple[int, int]:
+    """Return the injected tokens of memories that were never used, and those of all."""
+    found = part.answers.counts("injected_memories", "is_unused", "injected_tokens", **part.params)
+    tokens = pl.col("injected_tokens") * pl.col("rows")
+    return int(found.filter("is_unused").select(tokens.sum()).item()), int(found.select(tokens.sum()).item())
 
 
 def _money_words(injected: int, activity: pl.DataFrame) -> str:
@@ -281,7 +256,7 @@ def _money_words(injected: int, activity: pl.DataFrame) -> str:
     if not tokens or not cost:
         return ""
     share = injected / tokens
-    return f" About {share * cost:,.2f} of {cost:,.2f} spent." if share < 1 else ""
+    return f" About {share * cost:,.2f} spent." if share < 1 else ""
 
 
 def _weeks(part: _Part) -> float:
@@ -295,16 +270,16 @@ def _weeks(part: _Part) -> float:
 
 def _ignored(asked: _Asked) -> Tile:
     tile = asked.tile("What is ignored?", "memories", list="ignored")
-    rows = asked.answers.rows("ignored_instructions", int(ALL), **asked.shown.scope.of_project)
-    if rows.is_empty() and not asked.shown.sum("injected"):
-        return replace(tile, lacks=_NO_INJECTION)
-    return replace(
-        tile,
-        figure=f"{rows.height:,}",
-        unit="instruction without a visible use" if rows.height == 1 else "instructions without a visible use",
-        says="" if rows.height else "Every instruction injected often is seen in some answer.",
-        named=[_memory(row, f"{row['injected_count']:,} ×") for row in rows.head(_NAMES).iter_rows(named=True)],
+    of = asked.shown.scope.of_project
+    judged = asked.answers.count("ignored_instructions", **of, at_most=ALL)
+    if not judged:
+        is_known = asked.shown.sum("injected")
+        return replace(tile, lacks="No instruction was injected ten times yet." if is_known else _NO_INJECTION)
+    (ignored, injected) = asked.answers.summed(
+        "ignored_instructions", "count(*) AS ignored", "coalesce(sum(injected_count), 0)::BIGINT AS injected", **of
     )
+    answers = f" in {number_of(injected, 'answer')}" if ignored else ""
+    return replace(tile, figure=f"{ignored:,}", unit=f"of {number_of(judged, 'instruction')} never visible{answers}")
 
 
 # -------------------------------------------------------------------------------------------------- what keeps failing?
@@ -312,33 +287,43 @@ def _ignored(asked: _Asked) -> Tile:
 
 def _failing(asked: _Asked) -> Tile:
     tile = asked.tile("What keeps failing?", "strategies")
-    of = asked.shown.scope.params
-    total = asked.answers.count("costliest_anti_patterns", **of)
-    if not total and not asked.shown.sum("attempts"):
-        return replace(tile, lacks="No outcome is known: log `success` and `strategy` with each attempt.")
-    rows = asked.answers.rows("costliest_anti_patterns", _NAMES, **of)
-    lost = asked.answers.summed("costliest_anti_patterns", "sum(failures - expected_failures) AS lost", **of)[0] or 0.0
+    answers, of = asked.answers, asked.shown.scope.params
+    total, hard = (answers.count(name, **of) for name in ("costliest_anti_patterns", "hard_tasks"))
+    if not total + hard and not answers.count("strategies", **of):
+        return replace(tile, lacks="No strategy is known: log `success` and `strategy` with each attempt.")
+    rows = answers.rows("costliest_anti_patterns", 1 if hard else 2, **of)
     return replace(
         tile,
         figure=f"{total:,}",
-        unit=("strategy" if total == 1 else "strategies")
-        + (f", {number_of(round(lost), 'avoidable failure')}" if total else ""),
-        change=asked.change("successes", "attempts", "success"),
+        unit=("strategy" if total == 1 else "strategies") + (f", {number_of(hard, 'hard task')}" if hard else ""),
         says="" if total else "No strategy is known to fail more often than its peers.",
         values=asked.shares("successes", "attempts"),
         values_are="Success of attempts, over time",
-        named=[_strategy(row) for row in rows.iter_rows(named=True)],
+        named=[
+            *(_strategy(row) for row in rows.iter_rows(named=True)),
+            *(_hard_task(row) for row in answers.rows("hard_tasks", 1, **of).iter_rows(named=True)),
+        ],
     )
 
 
 def _strategy(row: Mapping[str, Any]) -> Named:
-    better = row["better_alternative"]
-    where = f" in {_short(row['project'])}" if row["project"] else ""
+    better = f" Try {row['better_alternative']}." if row["better_alternative"] else ""
     return Named(
         _short(row["pattern"]),
-        f"{row['failures']:,} of {row['attempts']:,} fail{where}" + (f"; try {_short(better)}" if better else ""),
+        f"{row['failures']:,} of {row['attempts']:,} fail",
         view("strategies", project=row["project"], task_type=row["task_type"]),
         case_command(row["pattern"], row),
+        _whole(f"{row['pattern']} ({named(row['project'])}): {row['why_bad']}{better}"),
+    )
+
+
+def _hard_task(row: Mapping[str, Any]) -> Named:
+    return Named(
+        _short(row["task_type"]),
+        f"{row['failures']:,} of {row['attempts']:,} fail",
+        view("strategies", project=row["project"], task_type=row["task_type"]),
+        command_line("sql", "hard_tasks"),
+        _whole(f"{row['task_type']} ({named(row['project'])}): nobody succeeds. {row['why_hard']}"),
     )
 
 
@@ -346,7 +331,7 @@ def _strategy(row: Mapping[str, Any]) -> Named:
 
 
 def _to_do(asked: _Asked) -> Tile:
-    found = actions(asked.answers, asked.shown.scope.of_project)
+    found = actions(asked.answers, asked.shown.scope.of_project, asked.decided)
     return replace(
         asked.tile("What shall I do now?", "review"),
         figure="" if found else "Nothing",
@@ -359,9 +344,13 @@ def _to_do(asked: _Asked) -> Tile:
 # --------------------------------------------------------------------------------------------------------------- names
 
 
-def _memory(row: Mapping[str, Any], figure: str) -> Named:
-    return Named(_short(row["content"]), figure, memory_link(row["memory_id"]), command_line("why", row["memory_id"]))
+def _hint(memories: Iterable[tuple[str, str | None]]) -> str:
+    return "; ".join(f"{figure}: {_short(content)}" for figure, content in memories)
 
 
 def _short(text: str | None) -> str:
     return shortened(terminal_safe(shortened(text or "", _NAME_CHARACTERS)), _NAME_CHARACTERS)
+
+
+def _whole(text: str | None) -> str:
+    return terminal_safe(shortened(text or "", _WHOLE_CHARACTERS))

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 from slowwave.dashboards.charts.theme import BLUE, writable
 from slowwave.dashboards.overview.six_answers import BEFORE
-from slowwave.dashboards.overview.tiles import Named, Tile, line_path
+from slowwave.dashboards.overview.tiles import Named, Tile
 from slowwave.dashboards.report.page import first_screen
 
 Form = Literal["md", "slack", "png"]
@@ -133,12 +133,14 @@ def _drawn(tile: Tile) -> Markup:
             ).format(y + 22, tile.figure, " · ".join(filter(None, (tile.unit, tile.change))))
         )
         y += 34
-    if path := line_path(tile.values):
-        parts.append(
+    if lines := tile.lines:
+        parts += [
             Markup(
-                '<path transform="translate(16 {}) scale(1.45 1.5)" d="{}" fill="none" stroke="{}" stroke-width="1.5"/>'
-            ).format(y, path, BLUE)
-        )
+                '<path transform="translate(16 {}) scale(1.45 1.5)" d="{}" fill="none" stroke="{}" stroke-width="{}" '
+                'opacity="{}"/>'
+            ).format(y, line.path, BLUE, 0.75 * line.width, line.opacity)
+            for line in lines
+        ]
         y += 60
     words = textwrap.wrap(tile.lacks or tile.says, _LETTERS)
     for number, (text, command) in enumerate((_item(named, tile) for named in tile.named), start=1):

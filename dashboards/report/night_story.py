@@ -294,7 +294,7 @@ def harm(row: Mapping[str, Any]) -> str:
     """What is known of a memory that lowers success. `row`: of `helping_and_hurting_memories`."""
     lost = "" if row["lost_successes"] is None else f": {row['lost_successes']:.1f} successes lost to it"
     limits = interval(row["lift_low"], row["lift_high"])
-    return f"Lift {part(row['lift'])}, 90 % interval {limits}{lost}. Compared were {compared(row['lift_basis'])}."
+    return f"Lift {part(row['lift'])}, 90 % interval {limits}{lost}. {sentence(compared(row['lift_basis']))}"
 
 
 def failing(total: int, fresh: int, days: int) -> Sentences:

@@ -105,9 +105,7 @@ def _where_to_look(result: NightlyResult) -> tuple[Lines, list[str]]:
     if not rows:
         return [], []
     ((memory_id, content, references, injected, eligible),) = rows
-    said = (
-        f"{memory_id}: of {counted(eligible, 'eligible interaction')} {counted(references, 'refers', 'refer')} to it, "
-    )
-    said += f"{counted(injected, 'was', 'were')} given it"
+    said = f"{memory_id}: quoted or used in {counted(references, 'answer')}, "
+    said += f"injected in {injected:,} of {counted(eligible, 'eligible interaction')}"
     lines = [("most used", said), ("", f"“{shortened(content or '', _SHOWN_CONTENT)}”")]
     return lines, [f"{this_command()} why {memory_id}"]

@@ -78,3 +78,15 @@ def test_it_prints_on_white_paper(reports, browser: Browser):
     context.close()
     assert background in {"rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"}
     assert max(int(part) for part in ink.removeprefix("rgb(").removesuffix(")").split(", ")) < 100
+
+
+def test_it_is_short_on_a_screen_and_on_paper(reports, browser: Browser):
+    page = browser.new_page()
+    page.goto(reports["full"].as_uri())
+    above = page.evaluate("document.body.innerText.split('What changed')[0]")
+    assert len(above.split()) <= 150
+    every = "[...document.querySelectorAll('style, svg')].forEach(one => one.remove()), document.body.textContent"
+    pages = page.pdf(format="A4").count(b"/Type /Page\n")
+    assert 1 <= pages <= 2
+    assert len(page.evaluate(every).split()) <= 1_500
+    page.close()

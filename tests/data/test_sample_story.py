@@ -23,6 +23,7 @@ from slowwave.dashboards.app.pages.runs import runs_page
 from slowwave.dashboards.app.pages.strategies import strategies_page
 from slowwave.dashboards.cookbook.cookbook import cookbook
 from slowwave.dashboards.cookbook.published import Published
+from slowwave.dashboards.words import percent, signed_points
 from slowwave.data import story
 from slowwave.data.sample import FIRST_DAY, write_sample
 from slowwave.data.sample_world import World
@@ -104,10 +105,26 @@ def test_the_first_screen_names_both_and_compares_with_the_days_before(home: Sma
     first = page.read_text(encoding="utf-8").split("What changed")[0]
     for told in (story.HELPS, story.HARMS, story.IGNORED):
         assert told.content[:20].replace("`", "&#96;") in first or told.content[:20] in first
-    assert "clear difference" in first
-    assert "no clear difference" not in first
+    assert "randomised" in first
+    assert "(may be chance)" not in first
     assert " before" in first
     assert " spent." in first
+
+
+def test_the_first_screen_and_the_recipes_count_uses_alike(home: SmallHome, ask: Ask) -> None:
+    first = Path(home.run("report").stdout.strip()).read_text(encoding="utf-8").split("What changed")[0]
+    days = {"since": "2026-04-15", "until": "2026-05-14"}
+    used = sum(row["referencing_interactions"] for row in ask("references_by_day", **days))
+    activity = ask("activity_by_day", **days)
+    asked = sum(row["interactions"] for row in activity)
+    assert used == sum(row["used"] for row in activity)
+    assert f"≥ {percent(used / asked)}" in first
+    assert f"of {asked:,} " in first
+    every = sum(row["referencing_interactions"] for row in ask("references_by_day"))
+    (answer,) = [row["answer"] for row in ask("answerable_questions") if row["question"] == "used"]
+    assert answer.startswith(f"{every:,} of ")
+    (compared,) = [row for row in ask("success_difference", **days) if row["basis"] == "randomised"]
+    assert signed_points(compared["difference"]) in first
 
 
 def test_one_instruction_is_ignored(ask: Ask) -> None:

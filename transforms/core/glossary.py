@@ -28,6 +28,7 @@ GLOSSARY: Mapping[str, str] = {
     "not comparable": "All attempts with a memory against all without: no statement about the memories.",
     "simple average (Laplace)": "(successes + 1) / (attempts + 2), to compare better estimates with.",
     "strategy": "The way in which an agent went about a kind of task, as the log names it.",
+    "hard task": "A kind of task at which nobody succeeds, whatever the strategy.",
     "best so far": "Of the tried strategies the one with the highest lower end of its interval.",
     "strength": "What is left of a memory's evidence: it halves every half-life without a reference.",
     "need": "Probability that a memory is referenced in the next 30 days.",

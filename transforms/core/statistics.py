@@ -7,10 +7,6 @@ q-values of anti-patterns rest on the series of `normal_tail`.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from statistics import NormalDist
-
 import numpy as np
 import polars as pl
 from scipy.special import betaincinv, stdtr, stdtrit
@@ -74,45 +70,3 @@ def benjamini_hochberg(p_value: pl.Expr, tests: pl.Expr) -> pl.Expr:
     raw = p_value * tests / p_value.rank("max")
     smallest_above = raw.gather(order).reverse().cum_min().reverse()
     return pl.when(p_value.is_not_null()).then(smallest_above.gather(order.arg_sort()))
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A difference of two shares, its interval, and of each side the share, weighted alike, and the attempts."""
-
-    value: float
-    low: float
-    high: float
-    with_share: float
-    without_share: float
-    with_attempts: int
-    without_attempts: int
-
-
-def stratified_difference(strata: pl.DataFrame, mass: float) -> Difference | None:
-    """Return the difference in success between two sides, compared within strata only; None where none has both sides.
-
-    strata: stratum, is_treated, attempts, successes. The strata are weighted as by Mantel & Haenszel (1959), and the
-    variance is that of Sato (1989), which is right for few large strata and for many small ones alike. `mass` is that
-    of the interval, for instance .9; it is cut at −1 and 1.
-    """
-    sides = [
-        strata.filter(side).group_by("stratum").agg(pl.col("attempts", "successes").sum())
-        for side in (pl.col("is_treated"), ~pl.col("is_treated"))
-    ]
-    both = sides[0].join(sides[1], on="stratum", suffix="_0", nulls_equal=True)
-    if both.is_empty():
-        return None
-    n1, x1, n0, x0 = (
-        both[name].cast(pl.Float64).to_numpy() for name in ("attempts", "successes", "attempts_0", "successes_0")
-    )
-    n = n1 + n0
-    weight = np.sum(n1 * n0 / n)
-    with_share, without_share = float(np.sum(x1 * n0 / n) / weight), float(np.sum(x0 * n1 / n) / weight)
-    value = with_share - without_share
-    first = np.sum((n1**2 * x0 - n0**2 * x1 + n1 * n0 * (n0 - n1) / 2) / n**2)
-    second = np.sum((x1 * (n0 - x0) + x0 * (n1 - x1)) / (2 * n))
-    error = math.sqrt(max(value * first + second, 0.0)) / weight
-    reach = NormalDist().inv_cdf((1 + mass) / 2) * error
-    limits = max(value - reach, -1.0), min(value + reach, 1.0)
-    return Difference(value, *limits, with_share, without_share, int(n1.sum()), int(n0.sum()))

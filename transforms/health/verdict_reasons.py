@@ -6,9 +6,19 @@ import polars as pl
 
 from slowwave.transforms.core.figures import counted, decimals, tenths
 from slowwave.transforms.health.params import VerdictParams
-from slowwave.transforms.lift.words import ASSOCIATED, COMPARED, compared
+from slowwave.transforms.lift.words import ASSOCIATED, NOT_RANDOMISED
 
 # As verdict/1 names them.
+# by basis of the lift what was compared, in the words that verdict/3 was released with
+_COMPARED = {
+    "randomised": "like interactions with it and without it, as chance decided",
+    "cutoff": "interactions in which it scored just above and just below the score from which memories are injected;"
+    " what scored far from that could not be compared",
+    "same_task": f"attempts at the same tasks after it existed and before; {NOT_RANDOMISED}, and what else changed"
+    " meanwhile could not be told apart",
+    "matched": "interactions of the same project, agent, task type and time with it and without it;"
+    f" {NOT_RANDOMISED}, and what made it be retrieved could not be told apart",
+}
 _BASES = {
     "randomised": "randomised",
     "cutoff": "near the injection cutoff",
@@ -185,9 +195,7 @@ def _of_lift(interval_mass: float, params: VerdictParams) -> pl.Expr:
                 decimals(lift),
                 decimals(pl.col("lift_low")),
                 decimals(pl.col("lift_high")),
-                pl.col("lift_basis").replace_strict(
-                    {basis: compared(basis) for basis in COMPARED}, default=None, return_dtype=pl.String
-                ),
+                pl.col("lift_basis").replace_strict(_COMPARED, default=None, return_dtype=pl.String),
             )
         )
     return pl.when(is_told).then(

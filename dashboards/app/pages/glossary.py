@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from slowwave.dashboards.app.widgets import address, section
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.templates import rendered
 from slowwave.transforms.core.glossary import GLOSSARY
@@ -12,4 +13,8 @@ from slowwave.transforms.core.glossary import GLOSSARY
 def glossary_page(published: Published) -> None:  # noqa: ARG001 - as all pages
     """Draw the page."""
     st.title("Glossary", anchor=False)
+    word = address("word")
+    if word in GLOSSARY:
+        section(word, GLOSSARY[word])
+        section("All words")
     st.html(rendered("facts.html.jinja", facts=list(GLOSSARY.items())))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import streamlit as st
 
+from slowwave.dashboards.app.decisions import decided_since
 from slowwave.dashboards.app.scope import Chosen, comparing, scope_bar
-from slowwave.dashboards.app.widgets import asked, carrying, drawn, notice, said, section, table
+from slowwave.dashboards.app.widgets import asked, carrying, drawn, notice, said, table
 from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import Answers
 from slowwave.dashboards.cookbook.published import Published
@@ -17,6 +19,7 @@ from slowwave.dashboards.overview.tiles import Tile
 from slowwave.dashboards.overview.window import DEFAULT_DAYS, LATEST
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.words import shown_of
 
 _MANY = 100_000
 _SHOWN_PROJECTS = 20
@@ -34,13 +37,14 @@ def overview_page(published: Published) -> None:
         quiet, line = story.quiet_log(published.as_of or LATEST, chosen.newest)
         if quiet:
             notice("warning", quiet, f"run `{line}`" if line else "")
-        tiles = [_carrying(tile) for tile in _tiles(answers, chosen)]
+        decided = decided_since(published.as_of or LATEST)
+        tiles = [_carrying(tile) for tile in _tiles(answers, chosen, decided)]
         st.html(rendered("first_screen.html.jinja", tiles=tiles, is_linked=True))
         _over_time(answers, chosen)
         _projects(answers)
 
 
-def _tiles(answers: Answers, chosen: Chosen) -> list[Tile]:
+def _tiles(answers: Answers, chosen: Chosen, decided: Mapping[str, str]) -> list[Tile]:
     if chosen.other is not None:
         with comparing(chosen), chosen.other.published.answers() as other:
             return six_answers(
@@ -50,8 +54,9 @@ def _tiles(answers: Answers, chosen: Chosen) -> list[Tile]:
                 other=(chosen.other.days or chosen.window.shown, chosen.other.scope),
                 other_is=chosen.other_is,
                 other_answers=other,
+                decided=decided,
             )
-    return six_answers(answers, chosen.window, chosen.shown.scope, other=None)
+    return six_answers(answers, chosen.window, chosen.shown.scope, other=None, decided=decided)
 
 
 def _carrying(tile: Tile) -> Tile:
@@ -74,31 +79,29 @@ def _nothing_known(answers: Answers) -> bool:
 
 
 def _over_time(answers: Answers, chosen: Chosen) -> None:
-    said(chosen.words(), _ALL_DAYS if chosen.shown.scope == Scope() else _ALL_AGENTS)
-    left, right = st.columns(2)
-    with left:
-        of = chosen.of("references_by_day")
-        drawn(charts.reinforcement_over_time(answers.rows("references_by_day", _MANY, **of)))
-        asked("references_by_day", **of)
-    with right:
+    of = chosen.of("references_by_day")
+    drawn(charts.reinforcement_over_time(answers.rows("references_by_day", _MANY, **of)))
+    asked("references_by_day", **of)
+    with st.expander("Success by week"):
         of = chosen.of("success_by_week")
         drawn(charts.success_by_week(answers.rows("success_by_week", _MANY, **of)))
         asked("success_by_week", **of)
+    said(chosen.words(), _ALL_DAYS if chosen.shown.scope == Scope() else _ALL_AGENTS)
 
 
 def _projects(answers: Answers) -> None:
     rows, total = answers.rows("project_health", _SHOWN_PROJECTS), answers.count("project_health")
     if rows.height < 2:  # noqa: PLR2004 - one project needs no list of projects
         return
-    section("Projects", f"The first {rows.height:,} of {total:,}." if total > rows.height else "")
-    table(
-        rows,
-        "project_health",
-        caption="How the memories of each project are doing",
-        columns=["project", "health", "alarms_count", "active_count", "reference_count", "stale_share"],
-        links={
-            "project": lambda row: project_view(FIRST_PAGE, row["project"]),
-            "active_count": lambda row: project_view("memories", row["project"], status="active"),
-        },
-    )
-    asked("project_health")
+    with st.expander(f"Projects: {shown_of('the worst first', rows.height, total)}"):
+        table(
+            rows,
+            "project_health",
+            caption="How the memories of each project are doing",
+            columns=["project", "health", "alarms_count", "active_count", "reference_count", "stale_share"],
+            links={
+                "project": lambda row: project_view(FIRST_PAGE, row["project"]),
+                "active_count": lambda row: project_view("memories", row["project"], status="active"),
+            },
+        )
+        asked("project_health")

@@ -216,7 +216,7 @@ def lift_words(state: Record) -> str:
     by = "lower" if state["lift"] < 0 else "higher"
     found = f"associated with {by} success" if basis in ASSOCIATED else f"success was {by} with it"
     found += ", which may be chance" if is_open else ""
-    found += f"; compared were {compared(basis)}"
+    found += f"; {compared(basis)}"
     found += f"; least detectable by its own interactions alone {least}"
     return f"lift {state['lift']:+.2f} ({interval}): {found}{harm}"
 

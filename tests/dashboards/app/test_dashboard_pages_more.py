@@ -146,8 +146,8 @@ def test_estimates_stand_beside_their_strategy(taught):
 
 def test_actions_of_the_overview_lead_to_their_page(taught):
     body = bodies(drawn(overview_page, taught))
-    assert re.search(r'href="review\?kind=harmful"[^>]*><bdi>Archive 1 harmful memory', body)
-    assert re.search(r'href="review"[^>]*><bdi>Archive 1 faded memory', body)
+    assert re.search(r'href="review\?item=[0-9a-f]{32}"[^>]*><bdi>Reject 1 harmful memory', body)
+    assert re.search(r'href="review"[^>]*><bdi>Archive 1 memory', body)
 
 
 def test_memories_that_harm_are_told_with_their_interval(taught):

@@ -40,7 +40,7 @@ CASES: dict[str, tuple[Make, Columns]] = {
     ),
     "reinforcement_over_time": (
         charts.reinforcement_over_time,
-        {"day": DAY, "injected_interactions": 9, "echoing_interactions": 4, "using_interactions": 2},
+        {"day": DAY, "injected_interactions": 9, "referencing_interactions": 4},
     ),
     "calibration": (charts.calibration, {"cutoff_at": TIME, "method": "heuristic/1", "brier": 0.2, "attempts": 30}),
     "calibration_error": (charts.calibration, GRADES),
@@ -239,11 +239,10 @@ def test_titles_say_what_to_conclude():
 
 
 def test_one_is_said_as_one():
-    one = {"injected_interactions": 1, "using_interactions": 1, "echoing_interactions": 1, "referenced_memories": 1}
+    one = {"injected_interactions": 1, "referencing_interactions": 1, "referenced_memories": 1}
     used = chart_words(charts.reinforcement_over_time(frame_of({"day": DAY} | one)))
-    assert used[0] == "1 answer uses a memory, 1 quotes one"
-    assert used[1].endswith("Quoted: its text stands in the answer; used: the answer relies on it")
-    assert used[2].endswith("with a memory injected; 1 answer uses one and 1 quotes one.")
+    assert used[0] == "1 answer quotes or uses a memory"
+    assert used[2].endswith("with a memory injected; 1 answer quotes or uses one.")
     fading = {"day": DAY, "fading_count": 1, "cumulative_count": 1, "active_count": 1, "undated_count": 0}
     after = {**fading, "day": DAY + timedelta(days=1), "cumulative_count": 2}
     description = chart_words(charts.decay_forecast(pl.DataFrame([fading, after])))[2]
@@ -264,18 +263,17 @@ def uses_on(*days: int, each: int = 1) -> pl.DataFrame:
         {
             "day": [DAY + timedelta(days=day) for day in days],
             "injected_interactions": [each] * len(days),
-            "echoing_interactions": [0] * len(days),
-            "using_interactions": [each] * len(days),
+            "referencing_interactions": [each] * len(days),
         }
     )
 
 
 def test_use_is_told_of_named_days_and_nothing_is_drawn_through_days_without():
     chart = charts.reinforcement_over_time(uses_on(0, 12, 18, 19, each=3))
-    assert chart_words(chart)[0] == "6 answers used a memory in 7 days, 3 in the 7 before"
+    assert chart_words(chart)[0] == "Answers using a memory: 6 in 7 days, 3 before"
     for days, per in ((uses_on(0, 19), 20), (uses_on(0, 350), 51)):
-        values = next(values_in(charts.reinforcement_over_time(days).to_dict()))
-        relied = [row["value"] for row in values if row["series"] == "memory used"]
+        values = next(rows for rows in values_in(charts.reinforcement_over_time(days).to_dict()) if len(rows) > 2)
+        relied = [row["value"] for row in values if row["series"] == "quoted or used one"]
         assert len(relied) == per
         assert [relied[0], *set(relied[1:-1]), relied[-1]] == [1, 0, 1]
 

@@ -3,103 +3,136 @@
 from __future__ import annotations
 
 import random
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from itertools import pairwise
+from typing import Any
 
+import duckdb
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.dashboards.overview.six_answers import compared_success
-from slowwave.dashboards.overview.tiles import sparkline
+from slowwave.dashboards.cookbook.answers import Answers
+from slowwave.dashboards.overview.tiles import spark_lines, sparkline
 from slowwave.dashboards.overview.window import ALL_DAYS, Days, window_of
-from slowwave.transforms.core.statistics import stratified_difference
 
 _SCHEMA = {
-    "project": pl.String, "agent": pl.String, "task_type": pl.String, "has_memory": pl.Boolean,
-    "offered_count": pl.Int64, "probability": pl.Float64, "attempts": pl.Int64, "successes": pl.Int64,
+    "day": pl.Date, "project": pl.String, "agent": pl.String, "task_type": pl.String, "has_memory": pl.Boolean,
+    "offered_count": pl.Int64, "probability": pl.Float64, "block": pl.String, "attempts": pl.Int64,
+    "successes": pl.Int64,
 }  # fmt: skip
+_DAY = date(2026, 3, 2)
+Row = tuple[str, bool, int, float, str, int, int]
 
 
-def counts(*rows: tuple[str, bool, int, float, int, int]) -> pl.DataFrame:
-    """Rows of `attempts_by_injection`: task type, has_memory, offered, probability, attempts, successes."""
-    return pl.DataFrame([("shop", "coder", *row) for row in rows], schema=_SCHEMA, orient="row")
+def differences(*rows: Row, **params: str) -> pl.DataFrame:
+    """Rows of `success_difference` on: task type, has_memory, offered, probability, session, attempts, successes."""
+    return dated_differences(*((_DAY, row) for row in rows), **params)
+
+
+def dated_differences(*rows: tuple[date, Row], **params: str) -> pl.DataFrame:
+    """The same on rows of several days."""
+    counted = pl.DataFrame([(day, "shop", "coder", *row) for day, row in rows], schema=_SCHEMA, orient="row")
+    connection = duckdb.connect()
+    connection.register("attempts_by_injection", counted.to_arrow())
+    return Answers(connection).rows("success_difference", 100_000, **params)
+
+
+def apart(task: str, has_memory: bool, offered: int, probability: float, attempts: int, successes: int) -> list[Row]:
+    """Attempts that each have a session of their own."""
+    return [
+        (task, has_memory, offered, probability, f"{task} {has_memory} {number}", 1, int(number < successes))
+        for number in range(attempts)
+    ]
+
+
+def first_enough(*rows: Row) -> dict[str, Any] | None:
+    found = differences(*rows).filter("is_enough")
+    return None if found.is_empty() else found.row(0, named=True)
 
 
 def test_chance_decides_before_task_types_and_these_before_nothing() -> None:
-    drawn = [("test", True, 1, 0.5, 40, 30), ("test", False, 1, 0.5, 40, 20)]
-    chosen = [("test", True, 0, 1.0, 100, 90), ("test", False, 0, 1.0, 100, 50)]
-    found = compared_success(counts(*drawn, *chosen))
+    drawn = [*apart("test", True, 1, 0.5, 40, 30), *apart("test", False, 1, 0.5, 40, 20)]
+    chosen = [*apart("docs", True, 0, 1.0, 100, 90), *apart("docs", False, 0, 1.0, 100, 50)]
+    found = first_enough(*drawn, *chosen)
     assert found is not None
-    assert found[1] == "randomised"
-    assert found[0].value == pytest.approx(0.25)
-    within = compared_success(counts(*chosen))
+    assert found["basis"] == "randomised"
+    assert found["difference"] == pytest.approx(0.25)
+    within = first_enough(*chosen)
     assert within is not None
-    assert within[1] == "not randomised"
-    assert within[0].value == pytest.approx(0.4)
-    apart = compared_success(counts(("test", True, 0, 1.0, 100, 90), ("docs", False, 0, 1.0, 100, 50)))
-    assert apart is not None
-    assert apart[1] == "not comparable"
+    assert within["basis"] == "not randomised"
+    assert within["difference"] == pytest.approx(0.4)
+    others = first_enough(*apart("test", True, 0, 1.0, 100, 90), *apart("docs", False, 0, 1.0, 100, 50))
+    assert others is not None
+    assert others["basis"] == "not comparable"
 
 
 def test_task_types_that_succeed_anyway_make_no_difference() -> None:
     """Memories go to easy tasks here: compared with all others they would seem to help."""
-    rows = counts(
-        ("easy", True, 0, 1.0, 90, 81), ("easy", False, 0, 1.0, 10, 9),
-        ("hard", True, 0, 1.0, 10, 1), ("hard", False, 0, 1.0, 90, 9),
+    found = first_enough(
+        *apart("easy", True, 0, 1.0, 90, 81), *apart("easy", False, 0, 1.0, 10, 9),
+        *apart("hard", True, 0, 1.0, 10, 1), *apart("hard", False, 0, 1.0, 90, 9),
     )  # fmt: skip
-    found = compared_success(rows)
     assert found is not None
-    assert found[0].value == pytest.approx(0)
-    assert found[0].low < 0 < found[0].high
+    assert found["difference"] == pytest.approx(0)
+    assert found["low"] < 0 < found["high"]
 
 
 @pytest.mark.parametrize("sides", [(19, 100), (100, 19), (0, 100), (100, 0)])
 def test_few_attempts_on_one_side_say_nothing(sides: tuple[int, int]) -> None:
     with_it, without = sides
-    rows = [("test", True, 0, 1.0, with_it, with_it // 2), ("test", False, 0, 1.0, without, without // 2)]
-    assert compared_success(counts(*[row for row in rows if row[4]])) is None
+    rows = [*apart("test", True, 0, 1.0, with_it, with_it // 2), *apart("test", False, 0, 1.0, without, without // 2)]
+    assert first_enough(*rows) is None
+
+
+def test_attempts_of_few_sessions_say_nothing() -> None:
+    many: list[Row] = apart("test", False, 0, 1.0, 100, 50)
+    assert first_enough(*many, *(("test", True, 0, 1.0, f"s{n}", 50, 25) for n in range(4))) is None
+    assert first_enough(*many, *(("test", True, 0, 1.0, f"s{n}", 50, 25) for n in range(5))) is not None
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 3), st.booleans(), st.integers(1, 30), st.floats(0, 1)), max_size=12),
+    st.lists(
+        st.tuples(st.sampled_from("abc"), st.booleans(), st.integers(0, 5), st.integers(1, 30), st.floats(0, 1)),
+        max_size=12,
+        unique_by=lambda row: row[:3],
+    ),
     st.randoms(use_true_random=False),
 )
 def test_a_difference_lies_in_its_interval_whatever_the_order(
-    rows: list[tuple[int, bool, int, float]], order: random.Random
+    given_rows: list[tuple[str, bool, int, int, float]], order: random.Random
 ) -> None:
-    strata = [(stratum, side, n, round(share * n)) for stratum, side, n, share in rows]
-    names = {"stratum": pl.Int64, "is_treated": pl.Boolean, "attempts": pl.Int64, "successes": pl.Int64}
-    found = stratified_difference(pl.DataFrame(strata, schema=names, orient="row"), 0.9)
-    order.shuffle(strata)
-    again = stratified_difference(pl.DataFrame(strata, schema=names, orient="row"), 0.9)
-    if found is None or again is None:
-        assert found is again
-        return
-    assert -1 <= found.low <= found.value <= found.high <= 1
-    assert found.value == found.with_share - found.without_share
-    assert 0 <= min(found.with_share, found.without_share) <= max(found.with_share, found.without_share) <= 1 + 1e-9
-    assert again.value == pytest.approx(found.value)
-    assert again.low == pytest.approx(found.low)
+    rows: list[Row] = [(task, had, 0, 1.0, f"s{s}", n, round(share * n)) for task, had, s, n, share in given_rows]
+    found = differences(*rows)
+    order.shuffle(rows)
+    assert differences(*rows).equals(found)  # to the last bit: a report of a run is the same whenever it is made
+    for row in found.iter_rows(named=True):
+        assert row["difference"] == row["with_share"] - row["without_share"]
+        assert 0 <= min(row["with_share"], row["without_share"]) <= max(row["with_share"], row["without_share"]) <= 1
+        assert row["low"] is None or -1 <= row["low"] <= row["difference"] + 1e-12
+        assert row["high"] is None or row["difference"] - 1e-12 <= row["high"] <= 1
 
 
-@pytest.mark.parametrize(("strata", "size"), [(1, 200), (60, 3)])
-def test_nine_of_ten_intervals_hold_the_difference(strata: int, size: int) -> None:
-    """In one large stratum and in many small ones, of strata that differ in success."""
-    draws, held, truth = random.Random(7), 0, 0.15
-    for _ in range(400):
-        rows = []
+@pytest.mark.parametrize(("strata", "sessions", "length"), [(1, 200, 1), (60, 3, 1), (1, 40, 8), (4, 20, 6)], ids=str)
+def test_nine_of_ten_intervals_hold_the_difference(strata: int, sessions: int, length: int) -> None:
+    """In one large stratum and in many small ones; and where attempts of one session have or lack a memory together.
+
+    Each simulated log is a week of one table: a share of .9, give or take three standard errors of 400.
+    """
+    draws, truth, rows = random.Random(7), 0.15, []
+    for week in range(400):
+        monday = _DAY + timedelta(weeks=week)
         for stratum in range(strata):
-            usual = 0.2 + 0.6 * stratum / max(strata - 1, 1)
-            for is_treated in (True, False):
-                chance = usual + truth * is_treated
-                rows.append((stratum, is_treated, size, sum(draws.random() < chance for _ in range(size))))
-        names = ["stratum", "is_treated", "attempts", "successes"]
-        found = stratified_difference(pl.DataFrame(rows, schema=names, orient="row"), 0.9)
-        assert found is not None
-        held += found.low <= truth <= found.high
-    assert 0.86 <= held / 400 <= 0.94
+            usual = 0.35 + 0.15 * stratum / max(strata - 1, 1)
+            for number in range(2 * sessions):
+                had, mood = number % 2 == 0, (draws.random() - 0.5) * 0.6 * (length > 1)
+                successes = sum(draws.random() < usual + truth * had + mood for _ in range(length))
+                rows.append((monday, (f"t{stratum}", had, 0, 1.0, f"{stratum} {number}", length, successes)))
+    found = dated_differences(*rows, per="week").filter(pl.col("basis") == "not randomised")
+    assert found.height == 400
+    held = found.filter((pl.col("low") <= truth) & (truth <= pl.col("high"))).height
+    assert 0.855 <= held / 400 <= 0.945
 
 
 # ---------------------------------------------------------------------------------------------------- days and lines
@@ -144,7 +177,16 @@ def test_bars_cover_the_window_once(days: int, ago: int) -> None:
 
 
 def test_a_line_is_broken_where_nothing_is_known() -> None:
-    assert sparkline([None, 0.5, None], "success") == ""
-    line = sparkline([0.1, None, 0.3, 0.4], 'a "label"')
-    assert 'alt="a &#34;label&#34;"' in line
-    assert line.count("data:image/svg+xml;base64,") == 1
+    assert sparkline([*spark_lines([None, 0.5, None])], "success") == ""
+    (line,) = spark_lines([0.1, None, 0.3, 0.4])
+    assert line.path.count("M") == 2
+    picture = sparkline([line], 'a "label"')
+    assert 'alt="a &#34;label&#34;"' in picture
+    assert picture.count("data:image/svg+xml;base64,") == 1
+
+
+def test_a_difference_stands_beside_nothing_and_in_its_interval() -> None:
+    zero, intervals, line = spark_lines([0.1, None, 0.3], [(-0.1, 0.3), None, (0.2, 0.4)])
+    assert zero.path == "M3 27.0 L237 27.0"
+    assert intervals.path == "M3.0 33.0 L3.0 9.0 M237.0 15.0 L237.0 3.0"
+    assert line.path == "M3.0 21.0 M237.0 9.0"

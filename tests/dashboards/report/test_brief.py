@@ -49,7 +49,7 @@ def test_every_form_says_the_figures_of_the_first_screen(connection: duckdb.Duck
         for said in (tile.question, tile.figure, tile.lacks, tile.says, *(named.text for named in tile.named)):
             assert said in written
             assert said in posted
-    assert "`slowwave review list`" in written
+    assert "`slowwave review show " in written
     picture = Image.open(io.BytesIO(brief(connection, path.stem, "png")))
     assert picture.format == "PNG"
     assert picture.width > 2 * picture.height * 0.8

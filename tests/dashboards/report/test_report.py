@@ -227,7 +227,7 @@ def test_what_to_act_on_comes_first_with_its_command(taught: SmallHome, taught_h
         "Archive 1 harmful memory slowwave review list --kind harmful",
         "Replace 1 failing strategy slowwave sql costliest_anti_patterns",
         "slowwave why 'bad advice'",
-        "Compared were like interactions with it and without it, as chance decided.",
+        "Compared with interactions from which it was left out at random.",
         "slowwave why 'restart the server'",
         "Best so far: “free the port”.",
         "slowwave forget apply --dry-run",

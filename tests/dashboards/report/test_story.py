@@ -182,8 +182,8 @@ def test_only_withheld_retrieval_calls_a_memory_harmful() -> None:
 def test_a_harmful_memory_is_told_with_its_interval_and_basis() -> None:
     row = {"lift": -0.7, "lift_low": -0.88, "lift_high": -0.51, "lift_basis": "randomised", "lost_successes": 4.04}
     said = (
-        "Lift −0.70, 90 % interval −0.88 to −0.51: 4.0 successes lost to it. Compared were like interactions with it "
-        "and without it, as chance decided."
+        "Lift −0.70, 90 % interval −0.88 to −0.51: 4.0 successes lost to it. Compared with interactions from "
+        "which it was left out at random."
     )
     assert story.harm(row) == said
     assert "lost" not in story.harm({**row, "lost_successes": None})

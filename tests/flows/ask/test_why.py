@@ -159,10 +159,10 @@ def test_no_strength_is_rounded_up_and_no_forecast_to_certainty(strength, need, 
 @pytest.mark.parametrize(
     ("basis", "words"),
     [
-        ("randomised", "success was lower with it; compared were like interactions with it and without it"),
-        ("cutoff", "what scored far from that could not be compared; least"),
-        ("same_task", "associated with lower success; compared were attempts at the same tasks after it existed"),
-        ("matched", "retrieval was not randomised, and what made it be retrieved could not be told apart; least"),
+        ("randomised", "success was lower with it; compared with interactions from which it was left out at random"),
+        ("cutoff", "it scored just too low to be injected; other scores were not compared; least"),
+        ("same_task", "associated with lower success; compared with the same tasks before it existed"),
+        ("matched", "retrieval was not randomised: what made it be retrieved may be the cause; least"),
     ],
 )
 def test_a_lift_says_what_was_compared_and_what_could_not_be(basis, words):
@@ -171,7 +171,7 @@ def test_a_lift_says_what_was_compared_and_what_could_not_be(basis, words):
     assert "chance;" not in lift_words(state | {"lift_basis": basis})
     may_be_none = lift_words(state | {"lift_basis": basis, "lift_high": 0.1})
     assert "(-0.30 to +0.10, which holds 0)" in may_be_none
-    assert "which may be chance; compared were" in may_be_none
+    assert "which may be chance; compared with" in may_be_none
 
 
 def test_a_half_life_of_one_day_is_no_days():

@@ -17,7 +17,10 @@ _INTERACTIONS = {
     "memories_offered": pl.List(pl.Struct({"id": pl.String})),
     "injection_probability": pl.Float64,
 }
-_ATTEMPTS = {**dict.fromkeys(["interaction_id", "project", "agent", "task_type"], pl.String), "success": pl.Boolean}
+_ATTEMPTS = {
+    **dict.fromkeys(["interaction_id", "project", "agent", "task_type", "block"], pl.String),
+    "success": pl.Boolean,
+}
 
 
 def interactions(*rows: tuple[str, int, float | None]) -> pl.DataFrame:
@@ -27,7 +30,7 @@ def interactions(*rows: tuple[str, int, float | None]) -> pl.DataFrame:
 
 
 def attempts(*rows: tuple[str | None, bool]) -> pl.DataFrame:
-    made = [(name, "shop", "coder", "test", success) for name, success in rows]
+    made = [(name, "shop", "coder", "test", f"s-{name}", success) for name, success in rows]
     return pl.DataFrame(made, schema=_ATTEMPTS, orient="row")
 
 
@@ -44,10 +47,10 @@ def test_attempts_are_counted_by_what_chance_did() -> None:
     )
     of = (date(2026, 3, 2), "shop", "coder", "test")
     assert attempts_by_injection(had, asked, ended).rows() == [
-        (*of, False, 0, 1.0, 1, 0),
-        (*of, False, 2, 0.5, 1, 1),
-        (*of, True, 2, 0.5, 2, 1),
-        (*of, True, 2, 1.0, 1, 1),
+        (*of, False, 0, 1.0, "s-not said", 1, 0),
+        (*of, False, 2, 0.5, "s-left out", 1, 1),
+        (*of, True, 2, 0.5, "s-drawn", 2, 1),
+        (*of, True, 2, 1.0, "s-always", 1, 1),
     ]
 
 

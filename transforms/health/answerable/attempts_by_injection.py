@@ -16,7 +16,7 @@ def attempts_by_injection(
     Args:
         references: interaction (its number), is_injected, of interactions with an attempt.
         interactions: interaction_id, interaction, occurred_at, memories_offered, injection_probability.
-        attempts: interaction_id, project, agent, task_type, success, of the attempts that count.
+        attempts: interaction_id, project, agent, task_type, block, success, of the attempts that count.
     """
     injected = references.lazy().filter("is_injected").select("interaction").unique().with_columns(has_memory=True)
     offered = pl.col("memories_offered").list.len().fill_null(0).cast(pl.Int64)

@@ -29,7 +29,7 @@ class AttemptsByInjection(Table):
 
     name: ClassVar[str] = "attempts_by_injection"
     key: ClassVar[tuple[str, ...]] = (
-        "day", "project", "agent", "task_type", "has_memory", "offered_count", "probability",
+        "day", "project", "agent", "task_type", "has_memory", "offered_count", "probability", "block",
     )  # fmt: skip
 
     day: date = column("Key: UTC day. On which the interaction was asked.")
@@ -44,6 +44,7 @@ class AttemptsByInjection(Table):
         "Key: with which chance injected each of them, as logged. 1: chance had no part, or nothing was logged.",
         unit="probability",
     )
+    block: str = column("Key: session, without one the interaction. Attempts of one block count together.")
     attempts: int = column("Attempts. Of interactions that landed.")
     successes: int = column("Of them successful.")
     run_id: str = column(RUN_ID)

@@ -4,13 +4,14 @@
 --   memory_type – of the memory it is or would be; text – what to read; sessions – that state it, or had its memories;
 --   interactions – in them; in_prompt – of them those whose prompt said it already; succeeded – of them those whose
 --   latest attempt succeeded; failed – those whose latest attempt failed; last_seen_at (UTC) – last of them;
---   reason – why it needs one; item_id – as `slowwave review` takes it
+--   reason – why it needs one; memory_ids – the memories it is about; item_id – as `slowwave review` takes it
 -- params: agent=%; item_id=%; kind=%; project=%; since=; tag=%; until=; user=%
 -- With `since` or `until` (days, both included) those last seen on these days; with `agent` or `tag` those about a memory
 -- of that agent, or with that tag.
 SELECT
     rank, kind, project, user_id, memory_type, text, sessions_count AS sessions, interactions_count AS interactions,
-    in_prompt_count AS in_prompt, succeeded_count AS succeeded, failed_count AS failed, last_seen_at, reason, item_id
+    in_prompt_count AS in_prompt, succeeded_count AS succeeded, failed_count AS failed, last_seen_at, reason,
+    memory_ids, item_id
 FROM review_queue
 WHERE
     project LIKE $project ESCAPE '\'

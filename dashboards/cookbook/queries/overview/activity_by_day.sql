@@ -1,31 +1,35 @@
 -- question: How many interactions, injections, uses and attempts were there, and what did they cost, day by day?
 -- columns: day (UTC day) – when; is_complete – it had ended before the publish's as_of; interactions (interactions) – asked on it; injected (interactions) – with at least one
---   memory in the prompt; used (interactions) – of them, those whose answer quotes or uses such a memory, a minimum;
+--   memory in the prompt; used (interactions) – whose answer quotes or uses a memory, a minimum;
 --   injected_tokens (tokens) – of the memories in all prompts, a quarter of their characters; tokens (tokens) – that
 --   interactions state; cost (the owner's currency) – that they state; attempts (attempts) – real attempts that ended on
---   it; successes (attempts) – of them; attempts_with (attempts) – of interactions of the day with a memory injected;
---   successes_with (attempts) – of these
+--   it; successes (attempts) – of them
 -- params: agent=%; project=%; since=1900-01-01; until=9999-12-31
 -- `since` and `until` are days, both included.
 WITH
 given AS (
-    SELECT r.interaction_id, r.occurred_at::DATE AS day, r.is_echoed OR r.is_used AS is_used, r.memory_id
+    SELECT
+        r.interaction_id, r.occurred_at::DATE AS day, r.is_injected, r.is_echoed OR r.is_used AS is_used, r.memory_id
     FROM memory_references AS r
     WHERE
-        r.is_injected
-        AND r.occurred_at >= $since::DATE AND r.occurred_at < $until::DATE::TIMESTAMP + INTERVAL 1 DAY
+        r.occurred_at >= $since::DATE AND r.occurred_at < $until::DATE::TIMESTAMP + INTERVAL 1 DAY
         AND r.project LIKE $project ESCAPE '\'
         AND coalesce(r.agent, '') LIKE $agent ESCAPE '\'
 ),
 prompts AS (
-    SELECT day, count(*) AS injected, count(*) FILTER (is_used) AS used
-    FROM (SELECT day, interaction_id, bool_or(is_used) AS is_used FROM given GROUP BY ALL)
+    SELECT day, count(*) FILTER (is_injected) AS injected, count(*) FILTER (is_used) AS used
+    FROM (
+        SELECT day, interaction_id, bool_or(is_injected) AS is_injected, bool_or(is_used) AS is_used
+        FROM given
+        GROUP BY ALL
+    )
     GROUP BY day
 ),
 sizes AS (
     SELECT day, sum(ceil(length(h.content) / 4))::BIGINT AS injected_tokens
     FROM given
     JOIN memory_health AS h USING (memory_id)
+    WHERE is_injected
     GROUP BY day
 ),
 landed AS (
@@ -46,15 +50,6 @@ ended AS (
         AND project LIKE $project ESCAPE '\'
         AND agent LIKE $agent ESCAPE '\'
     GROUP BY day
-),
-helped AS (
-    SELECT day, sum(attempts)::BIGINT AS attempts_with, sum(successes)::BIGINT AS successes_with
-    FROM attempts_by_injection
-    WHERE
-        has_memory AND day BETWEEN $since::DATE AND $until::DATE
-        AND project LIKE $project ESCAPE '\'
-        AND agent LIKE $agent ESCAPE '\'
-    GROUP BY day
 )
 SELECT
     day,
@@ -66,12 +61,9 @@ SELECT
     tokens,
     cost,
     coalesce(attempts, 0) AS attempts,
-    coalesce(successes, 0) AS successes,
-    coalesce(attempts_with, 0) AS attempts_with,
-    coalesce(successes_with, 0) AS successes_with
+    coalesce(successes, 0) AS successes
 FROM landed
 FULL JOIN ended USING (day)
 LEFT JOIN prompts USING (day)
 LEFT JOIN sizes USING (day)
-LEFT JOIN helped USING (day)
 ORDER BY day

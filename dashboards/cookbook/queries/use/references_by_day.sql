@@ -3,6 +3,7 @@
 --   echoing_interactions (interactions) – whose answer quotes at least one memory;
 --   parroting_interactions (interactions) – of them, those whose prompt held the quoted words too;
 --   using_interactions (interactions) – whose answer uses at least one in other words;
+--   referencing_interactions (interactions) – whose answer quotes or uses at least one;
 --   citing_interactions (interactions) – whose answer names at least one itself;
 --   referenced_memories (memories) – distinct memories quoted or used
 -- params: agent=%; project=%; since=1900-01-01; until=9999-12-31
@@ -41,6 +42,7 @@ SELECT
     count(*) FILTER (is_echoed) AS echoing_interactions,
     count(*) FILTER (in_prompt) AS parroting_interactions,
     count(*) FILTER (is_used) AS using_interactions,
+    count(*) FILTER (is_echoed OR is_used) AS referencing_interactions,
     count(*) FILTER (is_cited) AS citing_interactions,
     coalesce(any_value(referenced_memories), 0) AS referenced_memories
 FROM interactions
