@@ -9,9 +9,10 @@ from dataclasses import asdict
 
 from slowwave.flows.ask.lineage_drawn import html_page, mermaid
 from slowwave.flows.ask.lineage_steps import KINDS, Step, by_room, last_run, lineage
-from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, quoted
+from slowwave.flows.kernel.terminal import counted, quoted, terminal_safe
+from slowwave.transforms.params import Params
 
 
 def run_lineage(settings: Settings, table: str | None, *, output: str, rooms: bool = False) -> None:
@@ -22,7 +23,7 @@ def run_lineage(settings: Settings, table: str | None, *, output: str, rooms: bo
     if rooms and table is not None:
         message = f"a room makes several tables: ask for --rooms, or for {quoted(table)}"
         raise UserError(message)
-    steps = lineage(table, settings.params(), last_run(settings))
+    steps = lineage(table, params_shown(settings), last_run(settings))
     if rooms:
         steps = by_room(steps)
     if output == "json":
@@ -35,6 +36,15 @@ def run_lineage(settings: Settings, table: str | None, *, output: str, rooms: bo
         text = _listed(steps) if table is None else _tree(steps)
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def params_shown(settings: Settings) -> Params:
+    """Return the params of the home, or the defaults with a warning where its file cannot be used."""
+    try:
+        return settings.params()
+    except WrongUsageError as error:
+        sys.stderr.write(f"slowwave: {terminal_safe(str(error))}; methods are shown as by default\n")
+        return Params()
 
 
 def facts(step: Step) -> str:

@@ -20,8 +20,8 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.flows.kernel.times import parse_as_of, utc_text
 from slowwave.flows.publish.run import Progress
-from slowwave.transforms.core.methods.method import Method
-from slowwave.transforms.core.methods.registry import methods
+from slowwave.transforms.core.methods.method import Method, RetiredMethod
+from slowwave.transforms.core.methods.registry import living_successor, methods, retired_methods
 
 _GAP = 2
 _KEY_WIDTH, _VALUE_WIDTH = 60, 30
@@ -134,7 +134,10 @@ def _short(value: object) -> str:
 
 
 def run_methods(settings: Settings, *, output: Format) -> None:
-    """Print every method: whether this home uses it, what it computes, what changed from the version before."""
+    """Print every method: whether this home uses it, what it computes, what changed from the version before.
+
+    Retired ones come last, with what replaced them.
+    """
     try:
         in_use = set(settings.params().methods())
     except UserError as error:
@@ -143,7 +146,7 @@ def run_methods(settings: Settings, *, output: Format) -> None:
     if output == "table":
         _print_methods(in_use)
         return
-    names = ("method", "in_use", "computes", "changed", "chosen_by", "reads", "golden")
+    names = ("method", "in_use", "computes", "changed", "chosen_by", "reads", "golden", "retired")
     rows = [
         (
             one.id,
@@ -153,14 +156,24 @@ def run_methods(settings: Settings, *, output: Format) -> None:
             list(one.chosen_by),
             list(one.reads),
             list(one.golden),
+            "",
         )
         for one in methods().values()
+    ]
+    rows += [
+        (one.id, False, one.computed, "", [], [], list(one.golden), _why_retired(one))
+        for one in retired_methods().values()
     ]
     write_rows(names, [rows], output)
 
 
 def _is_used(one: Method, in_use: set[str]) -> bool:
     return any(name == one.id or name.startswith(f"{one.id}:") for name in in_use)
+
+
+def _why_retired(gone: RetiredMethod) -> str:
+    after = f"After release {gone.last_release}" if gone.last_release else "Before a release had it"
+    return f"{after}, {living_successor(gone.id)} replaced it. {gone.reason}"
 
 
 def _print_methods(in_use: set[str]) -> None:
@@ -173,4 +186,7 @@ def _print_methods(in_use: set[str]) -> None:
         if one.changed:
             says.append(f"\n{one.changed}", style="dim")
         grid.add_row(Text(one.id, style="bold" if is_used else ""), "yes" if is_used else "", says)
+    for gone in retired_methods().values():
+        says = Text(gone.computed).append(f"\n{_why_retired(gone)}", style="dim")
+        grid.add_row(Text(gone.id, style="dim"), "retired", says)
     screen().print(grid)

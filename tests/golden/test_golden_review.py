@@ -1,4 +1,4 @@
-"""What `extract/1` finds in a few answers, and what `review_queue/1` makes of it: released, and pinned for ever."""
+"""What `extract/1` finds in a few answers, and what `review_queue/4` makes of it: released, and pinned for ever."""
 
 # ruff: noqa: DTZ001 - times are naive and hold UTC everywhere
 
@@ -13,7 +13,6 @@ from golden_tables import assert_golden
 from slowwave.transforms.core.frames import framed
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.decisions.review.items import statement_ids
-from slowwave.transforms.decisions.review.params import ReviewQueueParams
 from slowwave.transforms.decisions.review.queue import ReviewEvidence, review_queue
 from slowwave.transforms.evidence.statements.extract import extracted_statements
 from slowwave.transforms.health.tables import MemoryHealth
@@ -108,9 +107,6 @@ def test_what_waited_waits() -> None:
     )
     said_wrong = statement_ids(pl.Series("text", ["The limit is 50 a minute (see limits.md)"]))
     rejected = pl.DataFrame({"project": ["shop"], "statement_id": said_wrong})
-    first, second = ReviewQueueParams(method="review_queue/1"), ReviewQueueParams(method="review_queue/2")
-    third = ReviewQueueParams(method="review_queue/3")
-    known_wrong = replace(evidence, rejected=rejected)
     ends = {**known, "status": "active", "verdict": "keep", "expires_at": START + timedelta(days=39)}
     expiring = [
         {**ends, "memory_id": "expires", "content": "The freeze lasts a month", "reference_count": 5},
@@ -119,11 +115,7 @@ def test_what_waited_waits() -> None:
         {**ends, "memory_id": "over", "status": "expired", "content": "The sale is on", "expires_at": START},
     ]
     all_memories = pl.DataFrame([*memories, *expiring], schema=schema)
-    expire = replace(known_wrong, health=framed(MemoryHealth, all_memories, partial=True))
-    fourth = ReviewQueueParams(method="review_queue/4")
-    for params, known in ((first, evidence), (second, known_wrong), (third, known_wrong), (fourth, expire)):
-        asked = PARAMS.model_copy(update={"review_queue": params})
-        queue = review_queue(known, START + timedelta(days=9), asked)[0].sort("rank")
-        name = params.method.replace("/", "-")
-        assert queue["user_id"].null_count() == len(queue)  # came later: nobody is named here
-        assert_golden(queue.drop("user_id"), f"{name}/review_queue")
+    known_wrong = replace(evidence, rejected=rejected, health=framed(MemoryHealth, all_memories, partial=True))
+    queue = review_queue(known_wrong, START + timedelta(days=9), PARAMS)[0].sort("rank")
+    assert queue["user_id"].null_count() == len(queue)  # came later: nobody is named here
+    assert_golden(queue.drop("user_id"), "review_queue-4/review_queue")

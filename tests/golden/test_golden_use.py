@@ -33,26 +33,14 @@ from slowwave.transforms.usage.usage import memory_scores, memory_use
 # of a peer's formula, which is no method
 ALMA = "alma-1/memory_health", "5ed6b15471b56dd9bd413b8412b28d77b852991f66a0a70b61e90b83d50dffd2"
 NAMES = golden_names(
-    *("strength-1", "strength-2", "need-1", "memory_trend-1", "memory_trend-2", "verdict-1", "verdict-3"),
-    *(
-        "review_value-1",
-        "project_health-1",
-        "project_health-2",
-        "forgetting-1",
-        "forgetting-2",
-        "forgetting-3",
-        "regret-1",
-    ),
+    *("strength-2", "need-1", "memory_trend-2", "memory_trend-2-seen", "verdict-3", "review_value-1"),
+    *("project_health-2", "project_health-2-shares", "forgetting-3", "forgetting-3-quotas", "regret-1"),
 )
 # A project of some hundred cases has a fit of its own.
 PARAMS = Params(need=NeedParams(min_fit_rows=300))
 QUOTAS = ForgettingParams(
     project_quota=30, agent_quota=30, project_quotas={"mill": 3, "": 2}, agent_quotas={"ada": 2}, shadow_share=0.25
 )
-STRENGTH_1 = PARAMS.model_copy(update={"strength": PARAMS.strength.model_copy(update={"method": "strength/1"})})
-QUOTAS_1 = QUOTAS.model_copy(update={"method": "forgetting/1"})
-QUOTAS_2 = QUOTAS.model_copy(update={"method": "forgetting/2"})
-VERDICT_VERSIONS = [PARAMS.verdict.model_copy(update={"method": f"verdict/{version}"}) for version in (1, 3)]
 # A week after it begins, on a leap day, and after two years.
 ASKED = (START + 7, START + 59, TODAY)
 LOOKS = range(START, TODAY + 1, 43)
@@ -71,77 +59,63 @@ def _until(timelines: MemoryTimelines, day: int) -> MemoryTimelines:
 
 def _of_use() -> dict[str, pl.DataFrame]:
     timelines = golden_timelines()
-    told, half_lives, needs, told_2, half_lives_2 = [], [], [], [], []
+    told, half_lives, needs = [], [], []
     for day in ASKED:
-        use = memory_use(_until(timelines, day), day, STRENGTH_1)
-        later = memory_use(_until(timelines, day), day, PARAMS)
+        use = memory_use(_until(timelines, day), day, PARAMS)
         asked = pl.lit(day).alias("asked_day")
         told.append(use.memories.with_columns(asked))
-        half_lives.append(use.strength_fits.drop("reach_days").with_columns(asked))
-        told_2.append(later.memories.with_columns(asked))
-        half_lives_2.append(later.strength_fits.with_columns(asked))
+        half_lives.append(use.strength_fits.with_columns(asked))
         needs.append(use.need_fits.with_columns(asked))
     shown = ~pl.col("memory_id").str.contains("crowd [1-9]")
-    memories, memories_2 = (pl.concat(rows).filter(shown).sort("memory_id", "asked_day") for rows in (told, told_2))
+    memories = pl.concat(told).filter(shown).sort("memory_id", "asked_day")
     names = timelines.memories.select("memory", "memory_id").filter(shown)
     looks = names.join(pl.DataFrame({"day": LOOKS}, schema={"day": pl.Int32}), how="cross")
     frames = (timelines.memories, timelines.days, timelines.scope_days)
     of_looks = looks.select("memory", "day")
-    trend_1 = PARAMS.trend.model_copy(update={"method": "memory_trend/1"})
-    trends = memory_trends(*frames, of_looks, trend_1)
+    trends = memory_trends(*frames, of_looks, PARAMS.trend)
     # as if all had been made half a year before
     older = timelines.memories.with_columns(pl.col("created_day") - 180)
     of_older = memory_trends(older, *frames[1:], of_looks, PARAMS.trend)
     by_alma = alma_strengths(*frames[:2], of_looks.gather_every(4))
-    scores = memory_scores(timelines, TODAY, STRENGTH_1)
-    scores_2 = memory_scores(timelines, TODAY, PARAMS)
+    scores = memory_scores(timelines, TODAY, PARAMS)
     is_need = pl.col("metric").str.starts_with("need_")
     strength = ["memory_id", "asked_day", "half_life_days", "strength", "strength_state", "fades_at"]
     return {
-        "strength-1/memory_health": memories.select(strength),
-        "strength-1/strength_fits": pl.concat(half_lives),
-        "strength-1/scorecard": scores.filter(~is_need),
-        "strength-2/memory_health": memories_2.select(strength),
-        "strength-2/strength_fits": pl.concat(half_lives_2),
-        "strength-2/scorecard": scores_2.filter(~is_need),
+        "strength-2/memory_health": memories.select(strength),
+        "strength-2/strength_fits": pl.concat(half_lives),
+        "strength-2/scorecard": scores.filter(~is_need),
         "alma-1/memory_health": by_alma.join(names, on="memory", maintain_order="left").drop("memory"),
         "need-1/memory_health": memories.select("memory_id", "asked_day", "need_30d", "need_if_active"),
         "need-1/need_fits": pl.concat(needs),
         "need-1/scorecard": scores.filter(is_need),
-        "memory_trend-1/memory_health": trends.join(names, on="memory", maintain_order="left").drop("memory"),
+        "memory_trend-2-seen/memory_health": trends.join(names, on="memory", maintain_order="left").drop("memory"),
         "memory_trend-2/memory_health": of_older.join(names, on="memory", maintain_order="left").drop("memory"),
     }
 
 
 def _of_health() -> dict[str, pl.DataFrame]:
     judged, silent = health_frame(given.judged_rows()), health_frame(given.silent_rows())
-    told, told_3 = (
-        pl.concat([verdicts(rows.lazy(), HEALTH_DAY, params).collect() for rows in (judged, silent)])
-        for params in VERDICT_VERSIONS
-    )
+    told = pl.concat([verdicts(rows.lazy(), HEALTH_DAY, PARAMS.verdict).collect() for rows in (judged, silent)])
     rows = pl.concat([judged, silent]).drop("verdict").join(told, on="memory_id", maintain_order="left")
     projects, exposed = health_frame(given.project_rows()), health_frame(given.exposed_rows())
     leaked = leaks_of(("well 0", ago(9)), ("long ago", ago(31)))
-    project_health_1 = PARAMS.project_health.model_copy(update={"method": "project_health/1"})
     memories, evidence = given.forgetting_frames()
     archived = archivings(given.decided(), given.AS_OF)
     return {
-        "verdict-1/memory_health": told,
-        "verdict-3/memory_health": told_3,
+        "verdict-3/memory_health": told,
         "review_value-1/memory_health": review_value(rows, PARAMS.review),
-        "project_health-1/project_health": project_health(
-            projects, owners_of(given.project_rows()), leaks_of(), HEALTH_DAY, project_health_1
-        ).drop("stale_injected_count", "scope_leak_count"),
+        "project_health-2-shares/project_health": project_health(
+            projects, owners_of(given.project_rows()), leaks_of(), HEALTH_DAY, PARAMS.project_health
+        ),
         "project_health-2/project_health": project_health(
             exposed, owners_of(given.exposed_rows()), leaked, HEALTH_DAY, PARAMS.project_health
         ),
-        "forgetting-1/forgetting_plan": forgetting_plan(memories, evidence, HEALTH_DAY, QUOTAS_1),
-        "forgetting-1/forgetting_quotas": forgetting_quotas(memories, evidence, HEALTH_DAY, QUOTAS_1),
-        "forgetting-2/forgetting_plan": forgetting_plan(memories, evidence, HEALTH_DAY, QUOTAS_2),
+        "forgetting-3-quotas/forgetting_plan": forgetting_plan(memories, evidence, HEALTH_DAY, QUOTAS),
+        "forgetting-3-quotas/forgetting_quotas": forgetting_quotas(memories, evidence, HEALTH_DAY, QUOTAS),
         "forgetting-3/forgetting_plan": forgetting_plan(
             *given.forgetting_frames(given.NEVER_TOUCHED), HEALTH_DAY, QUOTAS
         ),
-        "forgetting-1/forgetting_audit": forgetting_audit(given.decided(), given.AS_OF),
+        "forgetting-3-quotas/forgetting_audit": forgetting_audit(given.decided(), given.AS_OF),
         "regret-1/regret": regret(archived, given.uses(), given.AS_OF, QUOTAS),
     }
 
@@ -168,12 +142,12 @@ def test_the_inputs_take_every_path(published):
     def said(name: str, column: str) -> set[str | None]:
         return set(published[name][column])
 
-    assert said("strength-1/memory_health", "strength_state") == {None, "strong", "normal", "weak", "forgettable"}
-    assert said("memory_trend-1/memory_health", "trend") == set(TRENDS)
+    assert said("strength-2/memory_health", "strength_state") == {None, "strong", "normal", "weak", "forgettable"}
+    assert said("memory_trend-2-seen/memory_health", "trend") == set(TRENDS)
     assert said("need-1/need_fits", "fitted_on") == {"default", "lake", "scope"}
     assert said("verdict-3/memory_health", "verdict") == set(VERDICTS)
-    assert said("project_health-1/project_health", "health") == {"healthy", "warning", "critical", "unknown"}
-    assert said("forgetting-1/forgetting_plan", "rule") == set(get_args(ForgettingRule))
+    assert said("project_health-2-shares/project_health", "health") == {"healthy", "warning", "critical", "unknown"}
+    assert said("forgetting-3-quotas/forgetting_plan", "rule") == set(get_args(ForgettingRule))
     judged = health_frame(given.judged_rows())
-    cases = {case for of in VERDICT_VERSIONS for case in judged.select(use_case(pl.lit(HEALTH_DAY), of)).to_series()}
-    assert cases == USE_VERDICTS.keys()
+    cases = judged.select(use_case(pl.lit(HEALTH_DAY), PARAMS.verdict)).to_series()
+    assert set(cases) == USE_VERDICTS.keys() - {"few_injections"}

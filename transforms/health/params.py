@@ -17,11 +17,7 @@ class VerdictParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Annotated[str, chosen_method("verdict.method")] = Field(
-        default="verdict/3",
-        description="verdict/1 keeps what is superseded, invalid, archived or graduated, speaks of references alone,"
-        " and names of a lift only its basis. From 3 on what was hardly injected and has faded is reviewed.",
-    )
+    method: Annotated[str, chosen_method("verdict.method")] = "verdict/3"
     grace_days: int = Field(
         default=14,
         ge=0,
@@ -86,21 +82,20 @@ class StatedConfidenceParams(BaseModel):
     method: Annotated[str, chosen_method("stated.method")] = "stated/2"
     preference_types: tuple[str, ...] = Field(
         default=("preference", "preferences", "user_preference"),
-        description="Types whose memories are preferences. stated/1 knows the first alone.",
+        description="Types whose memories are preferences.",
     )
     knowledge_types: tuple[str, ...] = Field(
         default=("knowledge", "domain_knowledge", "fact"),
-        description="Types whose memories are knowledge. stated/1 knows the first alone.",
+        description="Types whose memories are knowledge.",
     )
     preference_sources: tuple[str, ...] = Field(
         default=("explicit", "explicit_instruction", "user_stated"),
-        description="Sources that say a preference in so many words; others let it be inferred. Case is no difference;"
-        " since stated/2 neither are hyphens and spaces for `_`.",
+        description="Sources that say a preference in so many words; others let it be inferred. Case is no difference,"
+        " nor are hyphens and spaces for `_`.",
     )
     knowledge_sources: tuple[str, ...] = Field(
         default=("user_stated",),
-        description="Sources that state knowledge; others let it be inferred. Since stated/2 those that say a"
-        " preference state knowledge too.",
+        description="Sources that state knowledge, beside those that say a preference; others let it be inferred.",
     )
     inferred_preference: float = Field(default=0.7, ge=0, le=1, description="Of a preference from another source.")
     inferred_knowledge: float = Field(default=0.8, ge=0, le=1, description="Of knowledge from another source.")

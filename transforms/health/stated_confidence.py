@@ -11,20 +11,15 @@ from slowwave.transforms.health.params import StatedConfidenceParams
 def stated_confidence(params: StatedConfidenceParams) -> pl.Expr:
     """1 where the source states it, less where it was inferred; 0-1.
 
-    Of the columns memory_type and source. NULL where no source is said, and for memories of other types. `stated/1`
-    knows one name of each type, and other sources for knowledge than for preferences.
+    Of the columns memory_type and source. NULL where no source is said, and for memories of other types. Case is no
+    difference, nor are hyphens and spaces for `_`; what states a preference states knowledge too.
     """
-    memory_type, source = pl.col("memory_type"), pl.col("source").str.strip_chars().str.to_lowercase()
-    preference_types, knowledge_types = params.preference_types[:1], params.knowledge_types[:1]
-    knowledge_sources = params.knowledge_sources
-    if params.method != "stated/1":
-        memory_type, source = _plain(memory_type), _plain(source)
-        preference_types, knowledge_types = params.preference_types, params.knowledge_types
-        knowledge_sources = (*params.knowledge_sources, *params.preference_sources)
+    memory_type, source = _plain(pl.col("memory_type")), _plain(pl.col("source"))
+    knowledge_sources = (*params.knowledge_sources, *params.preference_sources)
     told = pl.lit(None, dtype=pl.Float64)
     for types, sources, inferred in (
-        (preference_types, params.preference_sources, params.inferred_preference),
-        (knowledge_types, knowledge_sources, params.inferred_knowledge),
+        (params.preference_types, params.preference_sources, params.inferred_preference),
+        (params.knowledge_types, knowledge_sources, params.inferred_knowledge),
     ):
         worth = pl.when(source.is_in([name.lower() for name in sources])).then(1.0).otherwise(inferred)
         is_told = memory_type.is_in(types) & ~is_blank(pl.col("source"))

@@ -6,25 +6,11 @@ import polars as pl
 
 from slowwave.transforms.core.figures import counted, decimals, tenths
 from slowwave.transforms.health.params import VerdictParams
-from slowwave.transforms.lift.words import ASSOCIATED, NOT_RANDOMISED
+from slowwave.transforms.lift.words import ASSOCIATED, COMPARED
 
-# As verdict/1 names them.
-# by basis of the lift what was compared, in the words that verdict/3 was released with
-_COMPARED = {
-    "randomised": "like interactions with it and without it, as chance decided",
-    "cutoff": "interactions in which it scored just above and just below the score from which memories are injected;"
-    " what scored far from that could not be compared",
-    "same_task": f"attempts at the same tasks after it existed and before; {NOT_RANDOMISED}, and what else changed"
-    " meanwhile could not be told apart",
-    "matched": "interactions of the same project, agent, task type and time with it and without it;"
-    f" {NOT_RANDOMISED}, and what made it be retrieved could not be told apart",
-}
-_BASES = {
-    "randomised": "randomised",
-    "cutoff": "near the injection cutoff",
-    "same_task": "same tasks before and after; retrieval was not randomised",
-    "matched": "matched; retrieval was not randomised",
-}
+_FOUND = " (about half of uses are found)."
+# a trend changes once two looks agree, so a memory that was used again since may still be called stale
+_STALE = "{}: when two looks last agreed, it was used less than its past and its project's activity let expect."
 
 
 def _days_ago(days: pl.Expr) -> pl.Expr:
@@ -37,10 +23,8 @@ def _strength() -> pl.Expr:
     return pl.when(hundredths < 1).then(pl.lit("below 0.01")).otherwise(decimals(hundredths / 100))
 
 
-def _uses(since: pl.Expr, params: VerdictParams) -> pl.Expr:
+def _uses(since: pl.Expr) -> pl.Expr:
     """In how many answers it was quoted, in how many used in other words, and when last."""
-    if params.method == "verdict/1":
-        return pl.format("Referenced in {}, last {}", counted(pl.col("reference_count"), "interaction"), since)
     echoed = pl.col("echoed_count")
     in_words = pl.col("reference_count") - echoed
     quoted = pl.format("Quoted in {}", counted(echoed, "interaction"))
@@ -56,10 +40,8 @@ def _uses(since: pl.Expr, params: VerdictParams) -> pl.Expr:
     return pl.format("{}, last {}", told, since)
 
 
-def _how_used(params: VerdictParams) -> pl.Expr:
+def _how_used() -> pl.Expr:
     """How those of its references used it of which only the number is known."""
-    if params.method == "verdict/1":
-        return pl.lit("Referenced")
     is_quoted, is_reworded = pl.col("echoed_count") > 0, pl.col("reference_count") > pl.col("echoed_count")
     return (
         pl.when(~is_reworded)
@@ -76,21 +58,13 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     since = _days_ago(today - pl.col("last_referenced_at").dt.epoch("d"))
     eligible = counted(pl.col("eligible_count"), "interaction")
     injected = counted(pl.col("injected_count"), "injection")
-    used = _uses(since, params)
+    used = _uses(since)
     strength = _strength()
-    is_first = params.method == "verdict/1"
-    unused = (
-        pl.format("No detected use in {}", injected)
-        if is_first
-        else pl.format("Injected {}, never visibly used", counted(pl.col("injected_count"), "time"))
-    )
-    found = "; less than half of all uses is found." if is_first else " (about half of uses are found)."
-    undetected = pl.format("{}" + found.replace("; less", "; at this threshold less"), unused)
+    unused = pl.format("Injected {}, never visibly used", counted(pl.col("injected_count"), "time"))
+    undetected = pl.format(f"{{}}{_FOUND}", unused)
     sentences = {
         "never_landed": pl.format("Never landed: only its id is known, from {}.", injected),
-        "candidate": pl.format(
-            f"Candidate, created {{}}: {'waits for' if is_first else 'needs'} a decision.", _days_ago(age)
-        ),
+        "candidate": pl.format("Candidate, created {}: needs a decision.", _days_ago(age)),
         "inactive": pl.format("{}: no longer in use.", pl.col("status").str.to_titlecase()),
         "never_eligible": pl.when(pl.col("injected_count") > 0)
         .then(pl.format("Never eligible: no use could be detected in its {}.", injected))
@@ -112,8 +86,8 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
         "faded_unjudged": pl.format(
             "Faded to strength {}, but eligible in only {}: too few to judge.", strength, eligible
         ),
-        "faded_quiet": _faded_quiet(strength, params),
-        "stale": pl.format(_stale(params), used),
+        "faded_quiet": _faded_quiet(strength),
+        "stale": pl.format(_STALE, used),
         "weakening": pl.format("{}: weakening, strength {}.", used, strength),
         "used": pl.format("{}.", used),
     }
@@ -126,30 +100,15 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     )
     return (
         pl.when(~pl.col("is_injection_logged") & (case == "never_injected"))
-        .then(
-            pl.format(
-                "{} although eligible in {}; no injections are logged" + found,
-                pl.lit("No detected use" if is_first else "Never visibly used"),
-                eligible,
-            )
-        )
+        .then(pl.format(f"Never visibly used although eligible in {{}}; no injections are logged{_FOUND}", eligible))
         .otherwise(told)
     )
 
 
-def _stale(params: VerdictParams) -> str:
-    """A trend changes once two looks agree, so a memory that was used again since may still be called stale."""
-    if params.method == "verdict/1":
-        return "{}: stale for its past use and its project's activity."
-    return "{}: when two looks last agreed, it was used less than its past and its project's activity let expect."
-
-
-def _faded_quiet(strength: pl.Expr, params: VerdictParams) -> pl.Expr:
+def _faded_quiet(strength: pl.Expr) -> pl.Expr:
     trend = pl.col("trend")
     expected = "Faded to strength {}, but used as often as its project's activity lets expect (trend {})."
     told = pl.format(expected, strength, trend)
-    if params.method == "verdict/1":
-        return told
     young = "Faded to strength {}, but its project was active on too few days since to judge its use (trend new)."
     return pl.when(trend == "new").then(pl.format(young, strength)).otherwise(told)
 
@@ -175,38 +134,26 @@ def _of_need(params: VerdictParams) -> pl.Expr:
     )
 
 
-def _of_lift(interval_mass: float, params: VerdictParams) -> pl.Expr:
+def _of_lift(interval_mass: float) -> pl.Expr:
     is_told = (pl.col("lift_low") > 0) | (pl.col("lift_high") < 0) | pl.col("is_harmful")
     lift = pl.col("lift")
-    if params.method != "verdict/1":
-        is_causal = ~pl.col("lift_basis").is_in(ASSOCIATED)
-        is_less = lift < 0
-        return pl.when(is_told).then(
-            pl.format(
-                f"{{}} ({{}}{{}}, {interval_mass * 100:.0f} % interval {{}} to {{}}): compared were {{}}.",
-                pl.when(is_causal & is_less)
-                .then(pl.lit("Success was lower with it"))
-                .when(is_causal)
-                .then(pl.lit("Success was higher with it"))
-                .when(is_less)
-                .then(pl.lit("Associated with lower success"))
-                .otherwise(pl.lit("Associated with higher success")),
-                pl.when(is_less).then(pl.lit("")).otherwise(pl.lit("+")),
-                decimals(lift),
-                decimals(pl.col("lift_low")),
-                decimals(pl.col("lift_high")),
-                pl.col("lift_basis").replace_strict(_COMPARED, default=None, return_dtype=pl.String),
-            )
-        )
+    is_causal = ~pl.col("lift_basis").is_in(ASSOCIATED)
+    is_less = lift < 0
     return pl.when(is_told).then(
         pl.format(
-            f"Associated with {{}} success ({{}}{{}}, {interval_mass * 100:.0f} % interval {{}} to {{}}; {{}}).",
-            pl.when(lift < 0).then(pl.lit("lower")).otherwise(pl.lit("higher")),
-            pl.when(lift < 0).then(pl.lit("")).otherwise(pl.lit("+")),
+            f"{{}} ({{}}{{}}, {interval_mass * 100:.0f} % interval {{}} to {{}}), {{}}.",
+            pl.when(is_causal & is_less)
+            .then(pl.lit("Success was lower with it"))
+            .when(is_causal)
+            .then(pl.lit("Success was higher with it"))
+            .when(is_less)
+            .then(pl.lit("Associated with lower success"))
+            .otherwise(pl.lit("Associated with higher success")),
+            pl.when(is_less).then(pl.lit("")).otherwise(pl.lit("+")),
             decimals(lift),
             decimals(pl.col("lift_low")),
             decimals(pl.col("lift_high")),
-            pl.col("lift_basis").replace_strict(_BASES, default=None, return_dtype=pl.String),
+            pl.col("lift_basis").replace_strict(COMPARED, default=None, return_dtype=pl.String),
         )
     )
 
@@ -239,14 +186,14 @@ def reasons(today: pl.Expr, params: VerdictParams, interval_mass: float) -> pl.E
         pl.when(is_active).then(_of_need(params)),
     )
     of_outcomes = (
-        _of_lift(interval_mass, params),
+        _of_lift(interval_mass),
         pl.when(pl.col("is_harmful")).then(
             pl.format("Estimated successes lost over its injections: {}.", tenths(pl.col("lost_successes")))
         ),
         pl.when(failed > 0).then(
             pl.format(
                 "{} in {}; {} expected.",
-                _how_used(params),
+                _how_used(),
                 counted(failed, "failed attempt"),
                 tenths(pl.col("contradicted_expected")),
             )
@@ -265,6 +212,4 @@ def reasons(today: pl.Expr, params: VerdictParams, interval_mass: float) -> pl.E
     outcomes = pl.when(said != "").then(said)
     in_order = (pl.when(is_decided).then(outcomes), use, pl.when(~is_decided).then(outcomes))
     told = pl.concat_str(in_order, separator="\n", ignore_nulls=True)
-    if params.method == "verdict/1":  # which writes .12
-        told = told.str.replace_all(r"(^|[^0-9.])0\.([0-9])", "$1.$2")
     return told.str.split("\n")

@@ -44,7 +44,7 @@ def use_case(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     An active memory without a detected use is judged by the chances it had: never eligible, young, hardly eligible,
     never injected, hardly injected, or injected often enough without use. Only where it is eligible can a use be found,
     so injections elsewhere are no chance. One with uses has faded when its strength is forgettable, none is recent, and
-    its trend does not say that it is used as often as the project's activity allows. From verdict/3 on one that was
+    its trend does not say that it is used as often as the project's activity allows. One that was
     hardly injected where it could often have been used is reviewed once its strength is forgettable.
     """
     eligible, injected = pl.col("eligible_count"), pl.col("injected_count")
@@ -61,7 +61,7 @@ def use_case(today: pl.Expr, params: VerdictParams) -> pl.Expr:
         .then(pl.lit("few_chances"))
         .when(injected == 0)
         .then(pl.lit("never_injected"))
-        .when(~is_tried & is_forgettable & (eligible >= params.min_eligible) & (params.method != "verdict/1"))
+        .when(~is_tried & is_forgettable & (eligible >= params.min_eligible))
         .then(pl.lit("few_injections_faded"))
         .when(~is_tried)
         .then(pl.lit("few_injections"))
@@ -97,8 +97,7 @@ def use_case(today: pl.Expr, params: VerdictParams) -> pl.Expr:
 
 def use_verdict(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     """The verdict that use alone leads to: what is active and pinned is kept. Columns: as `use_case`, and pinned."""
-    of_case = USE_VERDICTS | ({"inactive": "keep"} if params.method == "verdict/1" else {})
-    told = use_case(today, params).replace_strict(of_case, return_dtype=pl.String)
+    told = use_case(today, params).replace_strict(USE_VERDICTS, return_dtype=pl.String)
     return pl.when((pl.col("status") == "active") & pl.col("pinned")).then(pl.lit("keep")).otherwise(told)
 
 
@@ -144,14 +143,14 @@ def verdicts(health: pl.LazyFrame, today: int, params: VerdictParams, *, interva
 
     Args:
         health: one row per memory: memory_id, status, content, pinned, is_held, created_at; the counts of use
-            (from verdict/3 on echoed_count, and parroted: of those, or NULL) and
+            (echoed_count, and parroted: of those, or NULL) and of
             outcomes; last_referenced_at, confidence_low, confidence_high, lift with its bounds and basis, is_harmful,
             lost_successes, strength, strength_state, need_30d, need_if_active, fades_at, trend.
         today: the UTC day since 1970 of the publish.
         params: thresholds.
         interval_mass: mass of the intervals in `health` (a param of memory outcomes).
 
-    - inactive: superseded, invalid, archived or graduated (verdict/1: keep).
+    - inactive: superseded, invalid, archived or graduated.
     - harmful: lift below 0 beyond chance, where retrieval was randomised or cut off; whatever pins and holds say.
     - review: also where clearly more uses failed than expected, or the upper bound of confidence is low.
     - A short text is not looked for in answers, and a lake may not log injections: then no use is no evidence.

@@ -5,7 +5,7 @@ from __future__ import annotations
 # Bases on which no more than an association can be said.
 ASSOCIATED = ("same_task", "matched")
 NOT_RANDOMISED = "retrieval was not randomised"
-_COMPARED = {
+COMPARED = {
     "randomised": "compared with interactions from which it was left out at random",
     "cutoff": "compared with interactions in which it scored just too low to be injected; other scores were not"
     " compared",
@@ -18,4 +18,4 @@ _COMPARED = {
 
 def compared(basis: str) -> str:
     """Return what a lift of that basis was compared with, and what else may be its cause."""
-    return _COMPARED[basis]
+    return COMPARED[basis]

@@ -6,7 +6,7 @@ import streamlit as st
 
 from slowwave.dashboards.app.widgets import asked, choice, command, said, section, table
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.flows.ask.lineage import facts
+from slowwave.flows.ask.lineage import facts, params_shown
 from slowwave.flows.ask.lineage_drawn import figure_page
 from slowwave.flows.ask.lineage_steps import LastRun, Step, lineage
 from slowwave.flows.ask.narrowed import EVERYTHING
@@ -22,7 +22,9 @@ def lineage_page(published: Published) -> None:
     st.title("Lineage", anchor=False)
     name = choice("Table", "table", _TABLES, unchosen="Every table")
     is_narrowed = published.narrowed != EVERYTHING
-    steps = lineage(name or None, settings_from_environment().params(), LastRun() if is_narrowed else _last(published))
+    steps = lineage(
+        name or None, params_shown(settings_from_environment()), LastRun() if is_narrowed else _last(published)
+    )
     if name:
         last = steps[-1]
         section(name, f"{last.about} {_made(last)}")

@@ -138,7 +138,7 @@ def methods(
     run_methods(settings_from_environment(), output=output)
 
 
-@command("slowwave compare used/1 used/2", "slowwave compare verdict/1 verdict/3 --as-of 2026-03-10 --format json")
+@command("slowwave compare used/1 used/2", "slowwave compare eligible/2 eligible/3 --as-of 2026-03-10 --format json")
 def compare(
     old: Annotated[str, typer.Argument(help="A version of a method, such as used/1 (see `slowwave methods`).")],
     new: Annotated[str, typer.Argument(help="The version to compare it with, such as used/2.")],

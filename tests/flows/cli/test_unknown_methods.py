@@ -33,8 +33,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
             '[strength]\nmethod = "alma/1"\n',
             (
                 "strength.method: alma/1 is no method (ALMA's formula for strength, which this is only compared with);"
-                " there are strength/1, strength/2"
+                " there is strength/2"
             ),
+        ),
+        (
+            '[verdict]\nmethod = "verdict/1"\n',
+            "verdict.method: verdict/1 was retired after release 0.1.0: verdict/3 replaced it; there is verdict/3",
         ),
         (
             '[evidence.used]\nmethod = "used\\n\\u001b[2J"\n[trend]\nmin_bursts = "many"\n',
@@ -55,13 +59,20 @@ def test_every_command_that_needs_the_params_refuses_it(home: SmallHome, command
     assert "Traceback" not in done.stderr
 
 
-def test_what_is_published_can_still_be_read(home: SmallHome) -> None:
-    home.settings.params_file.write_text('[strength]\nmethod = "alma/1"\n')
-    for command in ("status", "why m1", "schema", "doctor"):
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        ('[strength]\nmethod = "alma/1"\n', "alma/1 is no method"),
+        ('[verdict]\nmethod = "verdict/1"\n', "verdict/1 was retired after release 0.1.0: verdict/3 replaced it"),
+    ],
+)
+def test_what_is_published_can_still_be_read(home: SmallHome, stated: str, said: str) -> None:
+    home.settings.params_file.write_text(stated)
+    for command in ("status", "why m1", "schema", "sql best_strategies", "methods", "lineage memory_health", "doctor"):
         done = home.ask(*command.split())
         assert "Traceback" not in done.stderr
         assert done.returncode in ({1} if command == "doctor" else {0}), (command, done.stdout, done.stderr)
-    assert "alma/1 is no method" in home.ask("doctor").stdout
+    assert said in " ".join(home.ask("doctor").stdout.split())
 
 
 def test_without_it_the_night_goes_on(home: SmallHome) -> None:

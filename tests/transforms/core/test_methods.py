@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,22 @@ from tried_methods import tried
 
 import slowwave.transforms
 from slowwave.transforms.core.methods.golden_digests import GOLDEN_DIGESTS
-from slowwave.transforms.core.methods.registry import choices, implementation, method, methods, registered
+from slowwave.transforms.core.methods.registry import (
+    check_choice,
+    choices,
+    compared_by,
+    implementation,
+    living_successor,
+    method,
+    methods,
+    registered,
+    retired_methods,
+)
 from slowwave.transforms.params import Params
 
 TRANSFORMS = Path(slowwave.transforms.__file__).parent
 PEERS = {"alma-1/memory_health"}
-# Accepted by a release: a home that chose one is read by every later release.
+# Accepted by a release: a home that chose one is read by every later release, until the method is retired.
 RELEASED = {
     "evidence.eligible_method": ["eligible/1", "eligible/2", "eligible/3"],
     "evidence.injected_method": ["injected/1"],
@@ -28,7 +39,7 @@ RELEASED = {
     "evidence.cited_method": ["cited/1"],
     "evidence.used.method": ["used/1", "used/2"],
     "evidence.extract.method": ["extract/1"],
-    "stated.method": ["stated/1", "stated/2"],
+    "stated.method": ["stated/2"],
     "attempts.method": ["attempt/1", "attempt/2"],
     "attempts.task_type_method": ["task_type/1"],
     "strategies.method": ["strategy_groups/1"],
@@ -39,21 +50,23 @@ RELEASED = {
     "anti_patterns.method": ["anti_patterns/1", "anti_patterns/2", "anti_patterns/3"],
     "memory_outcomes.outcomes_method": ["memory_outcomes/1"],
     "memory_outcomes.lift_method": ["lift/1"],
-    "strength.method": ["strength/1", "strength/2"],
+    "strength.method": ["strength/2"],
     "need.method": ["need/1"],
-    "trend.method": ["memory_trend/1", "memory_trend/2"],
-    "verdict.method": ["verdict/1", "verdict/3"],
-    "project_health.method": ["project_health/1", "project_health/2"],
+    "trend.method": ["memory_trend/2"],
+    "verdict.method": ["verdict/3"],
+    "project_health.method": ["project_health/2"],
     "answers.method": ["answers/1"],
     "review.method": ["review_value/1"],
-    "review_queue.method": ["review_queue/1", "review_queue/2", "review_queue/3", "review_queue/4"],
-    "forgetting.method": ["forgetting/1", "forgetting/2", "forgetting/3"],
+    "review_queue.method": ["review_queue/4"],
+    "forgetting.method": ["forgetting/3"],
     "forgetting.regret_method": ["regret/1"],
     "observations.method": ["observe/1", "observe/2", "observe/3", "observe/4", "observe/5"],
     "observations.curation_method": ["curate/1", "curate/2", "curate/3"],
     "llm.curate_method": ["curate/llm-1"],
     "llm.observe_method": ["observe/llm-1"],
 }
+# Of the digests of all golden tables of retired methods.
+KEPT = "1a86c100121d83269c493cc735abc0dd967bd2a73c6f7c81ddd3e5a511865f51"
 # Of no method: AtoCore's rule, which has no version.
 UNREAD = {"reinforcement_delta", "reinforcement_cap"}
 
@@ -109,15 +122,43 @@ def test_every_golden_table_is_recorded_and_fixes_a_method() -> None:
 
 
 def test_only_what_is_not_the_first_version_changed_something() -> None:
-    by_family: dict[str, list[str]] = {}
     for known in methods().values():
         assert bool(known.changed) == (not known.id.endswith(("/1", "/llm-1"))), known.id
-        by_family.setdefault(known.family, []).append(known.id)
-    for family, ids in by_family.items():
-        ours = [one for one in ids if "llm" not in one]
-        numbers = [int(one.removeprefix(f"{family}/")) for one in ours]
-        assert numbers[0] == 1  # one that no release ever had may be missing behind it
-        assert numbers == sorted(set(numbers))
+
+
+def test_every_version_of_a_family_is_there_or_retired() -> None:
+    assert not methods().keys() & retired_methods().keys()
+    by_family: dict[str, list[str]] = {}
+    for known in (*methods().values(), *retired_methods().values()):
+        by_family.setdefault(known.family, []).append(known.id.partition("/")[2])
+    for family, versions in by_family.items():
+        numbers = sorted(int(version) for version in versions if "llm" not in version)
+        assert numbers == list(range(1, len(numbers) + 1)) or versions == ["llm-1"], family
+
+
+@pytest.mark.parametrize("method_id", retired_methods())
+def test_a_retired_method_says_what_replaced_it(method_id: str) -> None:
+    gone = retired_methods()[method_id]
+    assert gone.successor in methods() or gone.successor in retired_methods()
+    assert int(gone.successor.partition("/")[2]) > int(method_id.partition("/")[2])
+    assert gone.successor.partition("/")[0] == gone.family
+    living = living_successor(method_id)
+    assert living in methods()
+    assert gone.computed.endswith(".")
+    assert gone.reason.endswith(".")
+    with pytest.raises(ValueError, match=rf"^{method_id} was retired (after|before) .*: {living} replaced it; there "):
+        method(method_id)
+    for param in method(living).chosen_by:
+        with pytest.raises(ValueError, match=rf"^{method_id} was retired .*: {living} replaced it; there "):
+            check_choice(param, method_id)
+    with pytest.raises(ValueError, match=rf"^{method_id} was retired "):
+        compared_by(method_id, living)
+
+
+def test_the_golden_tables_of_retired_methods_are_kept_as_digests() -> None:
+    kept = {name: digest for gone in retired_methods().values() for name, digest in gone.golden.items()}
+    assert not kept.keys() & GOLDEN_DIGESTS.keys()
+    assert hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest() == KEPT
 
 
 def test_every_param_that_names_a_method_takes_those_that_were_released() -> None:
@@ -147,6 +188,8 @@ def test_every_id_in_the_code_is_of_a_method() -> None:
     families = {known.family for known in methods().values()}
     named = set[str]()
     for path in TRANSFORMS.rglob("*.py"):
+        if path.name == "retired.py":
+            continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 family, slash, version = node.value.partition("/")
@@ -168,6 +211,17 @@ def test_a_released_method_cannot_be_put_aside_by_another() -> None:
     with pytest.raises(ValueError, match="echo/1 is registered already"), registered(method("echo/1")):
         pass
     assert "echo/1" in methods()
+
+
+def test_a_retired_method_is_compared_by_the_release_that_had_it() -> None:
+    with pytest.raises(
+        ValueError, match=r"^verdict/1 was retired after release 0\.1\.0: verdict/3 replaced it; there "
+    ):
+        compared_by("verdict/1", "verdict/3")
+    with pytest.raises(ValueError, match=r"to see what it says, publish a copy of the home with that release$"):
+        compared_by("verdict/3", "verdict/1")
+    with pytest.raises(ValueError, match=r"^verdict/2 was retired before a release had it: .* there is verdict/3$"):
+        compared_by("verdict/2", "verdict/3")
 
 
 def test_what_does_not_exist_is_named_with_those_that_do() -> None:

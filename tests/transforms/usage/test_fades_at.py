@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from polars.testing import assert_frame_equal
+from polars.testing import assert_frame_equal, assert_series_equal
 from reference_log_rows import REFERENCE_LOGS, reference_logs
 
 from slowwave.transforms.learning.scorecard.params import ScorecardParams
@@ -18,7 +18,7 @@ from slowwave.transforms.usage.strength.fades_at import fades_at
 from slowwave.transforms.usage.strength.fits import strength_fits
 from slowwave.transforms.usage.strength.params import StrengthParams
 from slowwave.transforms.usage.strength.scores import METRIC, strength_scores
-from slowwave.transforms.usage.strength.strength import strengths
+from slowwave.transforms.usage.strength.strength import default_half_lives, strengths
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times here are UTC without zone
 _SCHEMA = {
@@ -32,10 +32,7 @@ _SCHEMA = {
 }
 _NO_FITS = pl.DataFrame(schema={"memory_type": pl.String, "half_life_days": pl.Float64})
 _BORN = 20_000
-_METHODS = [
-    StrengthParams(method="strength/1"),
-    StrengthParams(method="strength/1", forgettable_below=0.25, bulk_weight=0.1),
-]
+_PARAMS = [StrengthParams(), StrengthParams(forgettable_below=0.25, bulk_weight=0.1)]
 
 _memory = st.fixed_dictionaries(
     {
@@ -58,11 +55,18 @@ def _frames(world):
     return pl.DataFrame(memories, schema=_SCHEMA), pl.DataFrame(days, schema=schema, orient="row")
 
 
-def _one(used=(), today=_BORN, params=_METHODS[0], **fields):
+def _fades_at(memories, days, today, params):
+    """fades_at with default half-lives, of types that were watched for ever."""
+    types = memories.select(pl.col("memory_type").fill_null("")).unique()
+    fits = default_half_lives(types, params).with_columns(pl.lit(10**6).alias("reach_days"))
+    return fades_at(memories, days, fits, today, params)["fades_at"]
+
+
+def _one(used=(), today=_BORN, params=_PARAMS[0], **fields):
     """fades_at of one memory, as days after it was made; never is infinite."""
     row = {"memory_type": "project", "importance": None, "pinned": False, "created_day": _BORN, **fields}
     memories, days = _frames([(row, {_BORN + day: False for day in used})])
-    (at,) = fades_at(memories, days, _NO_FITS, today, params)["fades_at"]
+    (at,) = _fades_at(memories, days, today, params)
     return math.inf if at is None else (at - _EPOCH) / timedelta(days=1) - _BORN
 
 
@@ -71,13 +75,13 @@ def _strength_at(memories, days, memory, day, params):
     return strengths(memories, days, _NO_FITS, asked, params)["strength"][0]
 
 
-@pytest.mark.parametrize("params", _METHODS)
+@pytest.mark.parametrize("params", _PARAMS)
 @given(_world, st.integers(_BORN + 300, _BORN + 700))
 def test_it_is_the_first_midnight_below_and_a_later_run_finds_it_again(params, world, today):
     memories, days = _frames(world)
     known = days.filter(pl.col("day") <= today)
-    found = fades_at(memories, days, _NO_FITS, today, params)
-    for n, at in enumerate(found["fades_at"]):
+    found = _fades_at(memories, days, today, params)
+    for n, at in enumerate(found):
         evidence = [*known.filter(pl.col("memory") == n)["day"], *memories["created_day"][n : n + 1].drop_nulls()]
         if memories["pinned"][n] or not evidence:
             assert at is None
@@ -91,7 +95,7 @@ def test_it_is_the_first_midnight_below_and_a_later_run_finds_it_again(params, w
             before = _strength_at(memories, known, n, day - 1, params)
             assert before >= params.forgettable_below or day == max(evidence) + 1
     for later in (today + 1, today + 400, today + 20_000):
-        assert_frame_equal(fades_at(memories, known, _NO_FITS, later, params), found, check_exact=True)
+        assert_series_equal(_fades_at(memories, known, later, params), found, check_exact=True)
 
 
 def test_a_reference_moves_it_and_many_move_it_further():
@@ -105,7 +109,7 @@ def test_it_may_lie_in_the_past():
     assert _one(today=_BORN + 5_000) == _one()
 
 
-@pytest.mark.parametrize("params", _METHODS)
+@pytest.mark.parametrize("params", _PARAMS)
 def test_what_comes_later_is_not_known_yet(params):
     assert _one([10, 11, 12, 400], _BORN + 9, params) == _one(params=params) < 400
     assert _one([10, 11, 12, 400], _BORN + 400, params) > 400
@@ -114,16 +118,16 @@ def test_what_comes_later_is_not_known_yet(params):
 
 def test_at_the_threshold_it_has_not_faded():
     memories, days = _frames([({"memory_type": "project", "pinned": False, "created_day": _BORN}, {})])
-    threshold = _strength_at(memories, days, 0, _BORN + 200, _METHODS[0])
-    assert _one(params=StrengthParams(method="strength/1", forgettable_below=threshold)) == 201
+    threshold = _strength_at(memories, days, 0, _BORN + 200, _PARAMS[0])
+    assert _one(params=StrengthParams(forgettable_below=threshold)) == 201
 
 
 def test_never_is_null():
     assert _one(pinned=True) == math.inf
     assert _one(created_day=None) == math.inf
-    assert _one(params=StrengthParams(method="strength/1", forgettable_below=0)) == math.inf
+    assert _one(params=StrengthParams(forgettable_below=0)) == math.inf
     # half-life of the slowest count 800 years
-    assert _one(params=StrengthParams(method="strength/1", half_life_days={"project": 100_000})) == math.inf
+    assert _one(params=StrengthParams(half_life_days={"project": 100_000})) == math.inf
 
 
 def test_importance_and_type_move_it():
@@ -135,8 +139,7 @@ def test_importance_and_type_move_it():
 def test_a_bulk_reference_on_a_faded_memory_is_over_at_the_next_midnight():
     row = {"memory_type": "project", "importance": None, "pinned": False, "created_day": _BORN}
     memories, days = _frames([(row, {_BORN + 5_000: True})])
-    params = StrengthParams(method="strength/1", bulk_weight=0.05)
-    found = fades_at(memories, days, _NO_FITS, _BORN + 5_000, params)["fades_at"].to_list()
+    found = _fades_at(memories, days, _BORN + 5_000, StrengthParams(bulk_weight=0.05)).to_list()
     assert found == [_EPOCH + timedelta(days=_BORN + 5_001)]
 
 
@@ -176,18 +179,19 @@ def test_what_was_before_the_log_was_not_watched():
     fits = strength_fits(memories, days, active, _BORN + 500, StrengthParams())
     assert fits["reach_days"].to_list() == [40 + 30]
     assert strength_fits(memories, days, active, _BORN + 40, StrengthParams())["reach_days"].to_list() == [None]
-    released = strength_fits(memories, days, active, _BORN + 500, StrengthParams(method="strength/1"))
-    assert released["reach_days"].to_list() == [None]
 
 
 def test_it_is_a_midnight_across_leap_days():
     born = (19_700, 19_800)
     before, after = (
-        fades_at(*_frames([({"pinned": False, "created_day": day}, {})]), _NO_FITS, day, _METHODS[0])["fades_at"][0]
-        for day in born
+        _fades_at(*_frames([({"pinned": False, "created_day": day}, {})]), day, _PARAMS[0])[0] for day in born
     )
     assert after - before == timedelta(days=100)  # 2024-02-29 lies between
     assert before.time() == after.time() == datetime.min.time()
+
+
+# however short the log, so long is told
+_GRADED = StrengthParams(fit_days=365)
 
 
 def _scored_world():
@@ -208,14 +212,14 @@ def _scored_world():
 
 def test_scores_are_the_shares_of_memories_left_alone_until_they_faded():
     monday, rows, memories, days, scope_days = _scored_world()
-    card = strength_scores(memories, days, scope_days, monday + 260, _METHODS[0], ScorecardParams())
+    card = strength_scores(memories, days, scope_days, monday + 260, _GRADED, ScorecardParams())
     cutoffs = [monday + 7 * n for n in range(1, 33)][-26:]
     single = card.filter(pl.col("metric") == METRIC)
     assert single["cutoff_at"].unique().sort().to_list() == [_EPOCH + timedelta(days=day) for day in cutoffs]
     said_in_all = kept_in_all = 0
     for cutoff in cutoffs:
         known = days.filter(pl.col("day") < cutoff)
-        fades = fades_at(memories, known, _NO_FITS, cutoff - 1, _METHODS[0])["fades_at"]
+        fades = _fades_at(memories, known, cutoff - 1, _GRADED)
         spans, fresh = [], []
         for n, (fields, used) in enumerate(rows):
             is_judged = fields["status"] == "active" and not fields["pinned"]
@@ -228,7 +232,7 @@ def test_scores_are_the_shares_of_memories_left_alone_until_they_faded():
         kept = sum(first >= day for day, first in spans)
         said_in_all, kept_in_all = said_in_all + len(spans), kept_in_all + kept
         at = single.filter(pl.col("cutoff_at") == _EPOCH + timedelta(days=cutoff))
-        own, base = (at.filter(pl.col("method") == name).row(0, named=True) for name in ("strength/1", BASE_RATE))
+        own, base = (at.filter(pl.col("method") == name).row(0, named=True) for name in ("strength/2", BASE_RATE))
         assert own["attempts"] == base["attempts"] == len(spans)
         assert own["horizon_days"] == 30
         if not spans:
@@ -239,7 +243,7 @@ def test_scores_are_the_shares_of_memories_left_alone_until_they_faded():
         assert base["value"] == pytest.approx(expected)
         assert own["value_low"] <= own["value"] <= own["value_high"]
     assert said_in_all > kept_in_all > 0
-    last = card.filter(pl.col("metric") == f"{METRIC}_to_date", pl.col("method") == "strength/1").sort("cutoff_at")
+    last = card.filter(pl.col("metric") == f"{METRIC}_to_date", pl.col("method") == "strength/2").sort("cutoff_at")
     assert last.row(-1, named=True)["attempts"] == said_in_all
     assert last.row(-1, named=True)["value"] == kept_in_all / said_in_all
     assert last.row(-1, named=True)["cutoffs"] == 26
@@ -247,9 +251,9 @@ def test_scores_are_the_shares_of_memories_left_alone_until_they_faded():
 
 def test_scores_look_at_nothing_from_today_on():
     monday, _, memories, days, scope_days = _scored_world()
-    card = strength_scores(memories, days, scope_days, monday + 190, _METHODS[0], ScorecardParams())
+    card = strength_scores(memories, days, scope_days, monday + 190, _GRADED, ScorecardParams())
     days, scope_days = (frame.filter(pl.col("day") < monday + 190) for frame in (days, scope_days))
-    again = strength_scores(memories, days, scope_days, monday + 190, _METHODS[0], ScorecardParams())
+    again = strength_scores(memories, days, scope_days, monday + 190, _GRADED, ScorecardParams())
     assert_frame_equal(card, again, check_exact=True)
     assert card["attempts"].sum() > 0
 
@@ -257,7 +261,7 @@ def test_scores_look_at_nothing_from_today_on():
 def test_no_log_no_scores():
     memories, days = _frames([])
     no_days = pl.DataFrame(schema={"scope": pl.UInt32, "day": pl.Int32})
-    assert strength_scores(memories, days, no_days, _BORN, _METHODS[0], ScorecardParams()).is_empty()
+    assert strength_scores(memories, days, no_days, _BORN, _GRADED, ScorecardParams()).is_empty()
 
 
 @pytest.mark.shared_data
@@ -265,7 +269,7 @@ def test_no_log_no_scores():
 def test_on_real_logs_fewer_of_those_said_to_fade_come_back_than_of_others():
     for log in reference_logs():
         today = log.days["day"].sort().item(-1) + 1
-        card = strength_scores(log.memories, log.days, log.scope_days, today, _METHODS[0], ScorecardParams())
+        card = strength_scores(log.memories, log.days, log.scope_days, today, StrengthParams(), ScorecardParams())
         last = card.filter(pl.col("metric") == f"{METRIC}_to_date").sort("cutoff_at", "method").tail(2)
         base, own = last["value"]
         print(log.name, f"said {last['attempts'][0]}, faded as said {own:.3f}, base rate {base:.3f}")  # noqa: T201 - the figures of real logs are shown

@@ -102,11 +102,6 @@ def test_what_is_older_than_the_log_and_was_never_referenced_in_it_is_stale():
     assert trend_at(130, [], active) == "unproven"
 
 
-def test_memory_trend_1_called_new_what_is_older_than_the_log():
-    before = PARAMS.model_copy(update={"method": "memory_trend/1"})
-    assert [trend_at(day, [], range(100, 200), created=0, params=before) for day in (110, 150)] == ["new", "unproven"]
-
-
 def test_use_from_the_first_day_on_is_new_at_first():
     assert trend_at(15, every(1, 15), range(15), created=0) == "new"
     assert trend_at(15, every(1, 15), range(15)) == "new"

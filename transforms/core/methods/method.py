@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -34,3 +34,25 @@ class Method:
     def is_reading(self, param: str) -> bool:
         """Whether it reads the param with this full name."""
         return any(param == read or param.startswith(f"{read}.") for read in self.reads)
+
+
+@dataclass(frozen=True)
+class RetiredMethod:
+    """One version of one method that is not computed any more.
+
+    `computed`: what it told. `reason`: what was wrong with it. `successor`: the id that replaced it, which may be
+    retired too. `last_release`: the last release that had it; '' for none, it was superseded before one. `golden`: the
+    tables that fixed it, with their SHA-256.
+    """
+
+    id: str
+    computed: str
+    reason: str
+    successor: str
+    last_release: str = ""
+    golden: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def family(self) -> str:
+        """The method without its version."""
+        return self.id.partition("/")[0]

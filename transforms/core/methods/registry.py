@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from slowwave.transforms.core.methods.method import Method
+from slowwave.transforms.core.methods.method import Method, RetiredMethod
+from slowwave.transforms.core.methods.retired import RETIRED
 
 _LONGEST = 60  # characters of an id that is no method, as shown
 # What earlier releases took for methods, and why it is none.
@@ -26,6 +27,19 @@ def methods() -> dict[str, Method]:
         released = importlib.import_module("slowwave.transforms.core.methods.released").RELEASED
         _registered.update((one.id, one) for one in released)
     return _registered
+
+
+def retired_methods() -> dict[str, RetiredMethod]:
+    """Return every retired method by id, of a family the earlier version first."""
+    return {one.id: one for one in RETIRED}
+
+
+def living_successor(method_id: str) -> str:
+    """Return the id of the method that replaced a retired one in the end."""
+    retired = retired_methods()
+    while method_id in retired:
+        method_id = retired[method_id].successor
+    return method_id
 
 
 def implementation(method_id: str) -> Any:  # noqa: ANN401 - each family has its own signature, which its callers know
@@ -70,10 +84,14 @@ def check_choice(param: str, method_id: str) -> str:
 
 def _unknown(method_id: str, there: list[str]) -> str:
     known, named = methods().get(method_id), method_id
+    gone = retired_methods().get(method_id)
     if not (method_id.isprintable() and 0 < len(method_id) <= _LONGEST):
         named = repr(method_id[:_LONGEST])
     if known is not None:
         why = f"{method_id} is not chosen here" if known.chosen_by else f"{method_id} goes with another method"
+    elif gone is not None:
+        after = f"after release {gone.last_release}" if gone.last_release else "before a release had it"
+        why = f"{method_id} was retired {after}: {living_successor(method_id)} replaced it"
     elif method_id in _NO_METHODS:
         why = f"{method_id} is no method ({_NO_METHODS[method_id]})"
     else:
@@ -90,6 +108,12 @@ def compared_by(old: str, new: str) -> str:
 
     Raises ValueError when one does not exist, or no param chooses between them.
     """
+    for method_id in (old, new):
+        gone = retired_methods().get(method_id)
+        if gone is not None and gone.last_release:
+            there = [one.id for one in methods().values() if one.family == gone.family]
+            message = f"{_unknown(method_id, there)}; to see what it says, publish a copy of the home with that release"
+            raise ValueError(message)
     before, after = method(old), method(new)
     for known in (before, after):
         if not known.chosen_by:

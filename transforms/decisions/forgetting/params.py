@@ -16,11 +16,7 @@ class ForgettingParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Annotated[str, chosen_method("forgetting.method")] = Field(
-        default="forgetting/3",
-        description="forgetting/1 passes over what was superseded or invalid when it landed: it was never eligible."
-        " From 3 on what was never referenced or injected is untouched since it was created.",
-    )
+    method: Annotated[str, chosen_method("forgetting.method")] = "forgetting/3"
     regret_method: Annotated[str, chosen_method("forgetting.regret_method")] = "regret/1"
 
     archive_after_days: int = Field(

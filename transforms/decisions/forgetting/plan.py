@@ -20,7 +20,6 @@ HEALTH = choose_columns(
     "need_if_active", "verdict", "expires_at",
 )  # fmt: skip
 _HASH_RANGE = 2**32
-_BEFORE_3 = ("forgetting/1", "forgetting/2")
 
 
 def forgetting_plan(
@@ -60,7 +59,6 @@ def forgetting_quotas(
 def _memories(health: pl.DataFrame, evidence: pl.DataFrame, today: int, params: ForgettingParams) -> pl.DataFrame:
     """The landed memories with is_plannable, counts (towards quotas), last_day and the first rule that holds."""
     touched = pl.max_horizontal("touched_day", _epoch_day("last_referenced_at"))
-    since_created = pl.lit(None, pl.Int32) if params.method in _BEFORE_3 else pl.col("created_day")
     known = (
         health.lazy()
         .select(HEALTH)
@@ -68,8 +66,8 @@ def _memories(health: pl.DataFrame, evidence: pl.DataFrame, today: int, params: 
         .sort("memory_id")
         .with_columns(touched.alias("touched_day"), _epoch_day("created_at").alias("created_day"))
         .with_columns(
-            (today - pl.coalesce("touched_day", since_created)).alias("idle_days"),
-            pl.when(pl.col("touched_day").is_null() & since_created.is_not_null())
+            (today - pl.coalesce("touched_day", "created_day")).alias("idle_days"),
+            pl.when(pl.col("touched_day").is_null() & pl.col("created_day").is_not_null())
             .then("eligible_count")
             .otherwise("eligible_since_touch")
             .alias("eligible_since_touch"),
@@ -91,28 +89,20 @@ def _memories(health: pl.DataFrame, evidence: pl.DataFrame, today: int, params: 
 def _may_go(today: int, params: ForgettingParams) -> pl.Expr:
     """No protection holds: neither pinned nor held, neither young nor used lately, in a state that ends.
 
-    What is in use must have had a chance; with forgetting/1 also what is superseded or invalid.
-
-    What is unknown protects. From forgetting/3 on, what has a date to expire at is left to it.
+    What is in use must have had a chance; what has a date to expire at is left to it. What is unknown protects.
     """
     born = pl.max_horizontal("created_day", "restored_day")
     # what is replaced needs no chance to prove itself: that it landed so says enough
-    is_judged_by_use = pl.lit(value=True) if params.method == "forgetting/1" else pl.col("status") == "active"
+    is_judged_by_use = pl.col("status") == "active"
     return pl.all_horizontal(
         pl.col("status").is_in(["active", "superseded", "invalid"]).fill_null(value=False),
         ~pl.col("pinned").fill_null(value=True),
         ~pl.col("is_held").fill_null(value=True),
         ((pl.col("eligible_count") > 0) | ~is_judged_by_use).fill_null(value=False),
-        (pl.col("expires_at").is_null() | (pl.col("status") != "active")) if params.method not in _BEFORE_3 else True,
+        pl.col("expires_at").is_null() | (pl.col("status") != "active"),
         (today - born >= params.grace_days).fill_null(value=False),
         (pl.col("idle_days") >= params.recent_days).fill_null(value=True),
     )
-
-
-def _counted(number: str | pl.Expr, noun: str, params: ForgettingParams) -> pl.Expr:
-    """`1 day`, `2 days`; forgetting/1 said `1 days`."""
-    number = pl.col(number) if isinstance(number, str) else number
-    return pl.format(f"{{}} {noun}s", number) if params.method == "forgetting/1" else counted(number, noun)
 
 
 def _rules(today: int, params: ForgettingParams) -> list[tuple[str, pl.Expr, pl.Expr]]:
@@ -128,7 +118,7 @@ def _rules(today: int, params: ForgettingParams) -> list[tuple[str, pl.Expr, pl.
             pl.format(
                 f"{status} since {{}}, {{}} ago (at least {params.replaced_after_days})",
                 pl.col("status_since").dt.strftime("%Y-%m-%d"),
-                _counted(since_days, "day", params),
+                counted(since_days, "day"),
             ),
         )
         for status in ("superseded", "invalid")
@@ -144,7 +134,7 @@ def _rules(today: int, params: ForgettingParams) -> list[tuple[str, pl.Expr, pl.
                 f"confidence at most {{}} (upper end of its interval, below {params.low_confidence}) from {{}}"
                 " with a known outcome",
                 pl.col("confidence_high").round(3),
-                _counted(judged, "reference", params),
+                counted(judged, "reference"),
             ),
         ),
         (
@@ -157,10 +147,10 @@ def _rules(today: int, params: ForgettingParams) -> list[tuple[str, pl.Expr, pl.
                 pl.when(pl.col("touched_day").is_null())
                 .then(
                     pl.format(
-                        "no detected reference or injection in {}", _counted("eligible_count", "interaction", params)
+                        "no detected reference or injection in {}", counted(pl.col("eligible_count"), "interaction")
                     )
                 )
-                .otherwise(pl.format("last referenced or injected {} ago", _counted("idle_days", "day", params))),
+                .otherwise(pl.format("last referenced or injected {} ago", counted(pl.col("idle_days"), "day"))),
             ),
         ),
         (
@@ -176,8 +166,8 @@ def _rules(today: int, params: ForgettingParams) -> list[tuple[str, pl.Expr, pl.
                 pl.when(pl.col("touched_day").is_null())
                 .then(pl.lit("never referenced or injected, created"))
                 .otherwise(pl.lit("last referenced or injected")),
-                _counted("idle_days", "day", params),
-                _counted("eligible_since_touch", "interaction", params),
+                counted(pl.col("idle_days"), "day"),
+                counted(pl.col("eligible_since_touch"), "interaction"),
                 need,
             ),
         ),
@@ -194,9 +184,7 @@ def _planned(memories: pl.DataFrame, params: ForgettingParams) -> pl.DataFrame:
             f"the {kind} has {{}} active {{}}{' in this project' if kind == 'agent' else ''} besides those that"
             " other rules plan, its quota is {}; in order of expected need this is number {} from below ({})",
             "active_count",
-            pl.when((pl.col("active_count") == 1) & (params.method != "forgetting/1"))
-            .then(pl.lit("memory"))
-            .otherwise(pl.lit("memories")),
+            pl.when(pl.col("active_count") == 1).then(pl.lit("memory")).otherwise(pl.lit("memories")),
             "quota",
             "place",
             _percent("need_30d", "no predicted need known"),

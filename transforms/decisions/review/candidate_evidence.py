@@ -1,4 +1,4 @@
-r"""What speaks for and against a statement of an answer as something to remember: `review_queue/3`.
+r"""What speaks for and against a statement of an answer as something to remember.
 
 Wording tells a rule that stands by itself from talk, guesses, remarks on a change at hand, and pieces of a page.
 Each sign weighs a whole number, so that a person can add up why one candidate stands before another.

@@ -15,12 +15,7 @@ class ReviewQueueParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Annotated[str, chosen_method("review_queue.method")] = Field(
-        default="review_queue/4",
-        description="review_queue/1 proposes a text again that was rejected, where another memory lands with it;"
-        " review_queue/2 ranks candidates by sessions alone, and marks nothing in texts; review_queue/3"
-        " proposes no extension of memories that expire.",
-    )
+    method: Annotated[str, chosen_method("review_queue.method")] = "review_queue/4"
     min_sessions: int = Field(
         default=1, ge=1, description="Sessions in which an answer, not only its prompt, must state a candidate."
     )

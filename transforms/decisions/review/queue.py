@@ -23,7 +23,7 @@ from slowwave.transforms.decisions.review.items import (
     troubled_memories,
     with_settled,
 )
-from slowwave.transforms.decisions.review.params import QueueParams, ReviewQueueParams
+from slowwave.transforms.decisions.review.params import QueueParams
 from slowwave.transforms.decisions.review.rejected_texts import REJECTED_SCHEMA
 from slowwave.transforms.decisions.review.tables import ReviewQueue, ReviewStatements
 from slowwave.transforms.health.tables import MemoryHealth
@@ -66,15 +66,6 @@ class ReviewEvidence:
     owners: pl.DataFrame = field(default_factory=_NO_OWNERS.to_frame)
 
 
-def is_evident(params: ReviewQueueParams) -> bool:
-    """Whether candidates are weighed by what speaks for each: only those before `review_queue/3` are not."""
-    return params.method not in {"review_queue/1", "review_queue/2"}
-
-
-def _proposes_extensions(params: ReviewQueueParams) -> bool:
-    return is_evident(params) and params.method != "review_queue/3"
-
-
 def review_queue(
     evidence: ReviewEvidence, as_of: datetime, params: QueueParams
 ) -> tuple[Frame[ReviewQueue], Frame[ReviewStatements]]:
@@ -84,21 +75,19 @@ def review_queue(
     answers only repeated from their prompts scores 0 there and, unless landed by its owner, stays out
     (`min_sessions`); what is only guessed to state one fact comes last. It says how much there is to look at, not how
     likely the memory is to be right. Where candidates stand, they stand in the order of what speaks for each (see
-    `judged_candidates`), and guessed mergers likeliest first. The methods before `review_queue/3` know no users.
+    `judged_candidates`), and guessed mergers likeliest first.
     """
     asked = params.review_queue
-    by_evidence = is_evident(asked)
-    users = evidence.users if by_evidence else _NO_USERS.to_frame().lazy()
     landed = landed_candidates(evidence.health, asked)
-    statements = with_settled(shown_signs(evidence.statements.collect()).lazy(), users, evidence.health)
+    statements = with_settled(shown_signs(evidence.statements.collect()).lazy(), evidence.users, evidence.health)
     extracted = extracted_candidates(statements, evidence.health, params)
     candidates = pl.concat([landed, extracted], how="diagonal")
-    if asked.method != "review_queue/1" and evidence.rejected.height:
+    if evidence.rejected.height:
         candidates = candidates.join(evidence.rejected, on=_STATEMENT, how="anti", maintain_order="left")
     others = pl.concat(
         [
             troubled_memories(evidence.health, as_of, asked),
-            *([expiring_memories(evidence.health, as_of, asked)] if _proposes_extensions(asked) else []),
+            expiring_memories(evidence.health, as_of, asked),
             outdated_memories(evidence.curation, evidence.contradictions, evidence.health, evidence.owners),
             disputed_memories(
                 evidence.contradictions, evidence.merge_proposals, evidence.health, evidence.disputes_method
@@ -127,20 +116,18 @@ def review_queue(
             | (pl.col("rank_score") >= asked.min_sessions)
         )
     )
-    if by_evidence:
-        is_candidate = pl.col("kind") == "candidate"
-        told = ranked.filter(~is_candidate).with_columns(pl.lit(0, dtype=pl.Int64).alias("points"), _unworded())
-        ranked = pl.concat([judged_candidates(ranked.filter(is_candidate), asked.min_points), told])
-    else:
-        ranked = ranked.with_columns(_unworded())
+    is_candidate = pl.col("kind") == "candidate"
+    told = ranked.filter(~is_candidate).with_columns(
+        pl.lit(0, dtype=pl.Int64).alias("points"), pl.lit("").alias("wording")
+    )
     ranked = (
-        ranked.with_columns(_reason())
+        pl.concat([judged_candidates(ranked.filter(is_candidate), asked.min_points), told])
+        .with_columns(_reason())
         .sort("item_id")
         .with_columns((_place_by(is_guessed, -pl.col("rank_score"), place) + 1).cast(pl.Int64).alias("rank"))
     )
-    if by_evidence:
-        ranked = _by_evidence(ranked, is_guessed, merger_likelihoods(evidence.merge_proposals))
-        ranked = _marked(ranked, evidence.health, asked.marked_items)
+    ranked = _by_evidence(ranked, is_guessed, merger_likelihoods(evidence.merge_proposals))
+    ranked = _marked(ranked, evidence.health, asked.marked_items)
     shown = stated.join(ranked, on="item_id", how="semi").sort("item_id", "interaction_id")
     return selected(ReviewQueue, ranked), selected(ReviewStatements, shown)
 
@@ -286,10 +273,6 @@ def _rules(stated: pl.DataFrame) -> pl.DataFrame:
     rules, is_one_of_several = stated.select("item_id", "rules"), stated["item_id"].is_duplicated()
     each = rules.filter(is_one_of_several).explode("rules", empty_as_null=False).drop_nulls()
     return pl.concat([rules.filter(~is_one_of_several), each.unique().sort("rules").group_by("item_id").agg("rules")])
-
-
-def _unworded() -> pl.Expr:
-    return pl.lit("").alias("wording")
 
 
 def _reason() -> pl.Expr:

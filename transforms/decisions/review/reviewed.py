@@ -11,7 +11,7 @@ from slowwave.transforms.core.frames import Frame, Lazy
 from slowwave.transforms.decisions.review.candidate_evidence import known_signs, promising_statements
 from slowwave.transforms.decisions.review.items import landed_candidates
 from slowwave.transforms.decisions.review.params import QueueParams
-from slowwave.transforms.decisions.review.queue import ReviewEvidence, is_evident, review_queue
+from slowwave.transforms.decisions.review.queue import ReviewEvidence, review_queue
 from slowwave.transforms.decisions.review.tables import ReviewDecisions, ReviewQueue, ReviewStatements, StatementSigns
 from slowwave.transforms.evidence.references import is_reference
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
@@ -62,9 +62,8 @@ def reviewed(
         params: of the queue, of evidence, and the method of observations.
     """
     told = known_signs(statements, signs)
-    if is_evident(params.review_queue):
-        landed = landed_candidates(health, params.review_queue)["statement_id"]
-        told = promising_statements(told, landed, ended, params.review_queue.min_points)
+    landed = landed_candidates(health, params.review_queue)["statement_id"]
+    told = promising_statements(told, landed, ended, params.review_queue.min_points)
     named = _named(interactions, told, memories)
     evidence = ReviewEvidence(
         statements=told.lazy(),

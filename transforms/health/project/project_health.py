@@ -116,14 +116,10 @@ def _alarms(level: str, params: ProjectHealthParams) -> list[pl.Expr]:
     is_harmful = harmful >= from_count
     if level == "warning":
         is_harmful &= harmful < params.harmful_critical
-    said = (
-        "associated with lower success: {}"
-        if params.method == "project_health/1"
-        else "{} of its memories have the verdict harmful: success was lower with them than without"
-    )
+    said = "{} of its memories have the verdict harmful: success was lower with them than without"
     found = [pl.when(is_harmful).then(pl.format(f"{level}: {said} (alarm from {from_count}).", harmful))]
     found += [_share_alarm(name, getattr(params, name), level, params) for name in _SHARES]
-    if level == "critical" and params.method != "project_health/1":
+    if level == "critical":
         text = (
             f"{level}: given to interactions of another user, agent or tag scope in the last {params.leak_days} days:"
             " {} (scope_leaks), last on {}."
@@ -132,14 +128,13 @@ def _alarms(level: str, params: ProjectHealthParams) -> list[pl.Expr]:
         found.append(
             pl.when(pl.col("late_leaks") > 0).then(pl.format(text, counted(pl.col("late_leaks"), "injection"), last))
         )
-    if level == "warning" and params.method != "project_health/1":
+    if level == "warning":
         text = (
             f"{level}: injected in the last {params.stale_days} days though superseded, invalid or expired by then:"
             " {} of its memories, last on {}."
         )
         last = pl.col("last_exposed_at").dt.strftime("%Y-%m-%d")
         found.append(pl.when(pl.col("exposed") > 0).then(pl.format(text, "exposed", last)))
-    if level == "warning":
         is_growing = (pl.col("grown") >= params.growth_memories) & (pl.col("grown_used") == 0)
         text = f"{level}: {{}} memories of the last {params.growth_days} days had enough chances, none a detected use."
         found.append(pl.when(is_growing).then(pl.format(text, pl.col("grown"))))
@@ -178,7 +173,6 @@ def project_health(
     threshold. A project without enough memories that had a chance is unknown unless something alarms all the same.
     """
     text = normalised(pl.col("content"))
-    alike = ["project", "status", "text", *(["owner"] if params.method != "project_health/1" else [])]
     rows = (
         health.lazy()
         .join(memories.lazy().select("memory_id", "owner"), on="memory_id", how="left")
@@ -188,7 +182,7 @@ def project_health(
             pl.col("scope_leak_count", "late_leaks").fill_null(0),
             text.alias("text"),
         )
-        .with_columns(pl.len().over(alike).alias("copies"))
+        .with_columns(pl.len().over("project", "status", "text", "owner").alias("copies"))
         .with_columns(
             flag.alias(name)
             for share, (part, whole) in _marks(params).items()

@@ -29,7 +29,7 @@ def fades_at(
         params: method and threshold.
 
     Returns memory and fades_at (UTC without zone), sorted by memory. NULL: pinned, without any evidence, or not
-    within a hundred years of its last evidence; with strength/2 also what is to come later than `reach_days` after
+    within a hundred years of its last evidence; or to come later than `reach_days` after
     it: no memory of the type was watched for nearly so long. What has faded by `today` is no forecast and always
     known.
     """
@@ -41,8 +41,7 @@ def fades_at_of(known: Evidence, fits: pl.DataFrame, today: int, params: Strengt
     owner = np.arange(len(known.memory), dtype=np.int64)
     row = known.last_rows(owner, np.full(len(owner), today, dtype=np.int64))
     day = fades_on(known, row, params)
-    if params.method == "strength/2":
-        day = np.where((day > today) & ~is_reached(known, row, day, fits), NEVER, day)
+    day = np.where((day > today) & ~is_reached(known, row, day, fits), NEVER, day)
     at = pl.Series("fades_at", day).set(pl.Series(day == NEVER), None)
     return pl.DataFrame({"memory": pl.Series("memory", known.memory)}).select(
         pl.col("memory").cast(pl.UInt32), at.cast(pl.Int32).cast(pl.Date).cast(pl.Datetime("us"))

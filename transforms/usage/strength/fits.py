@@ -54,8 +54,6 @@ def strength_fits(
     Returns the columns of `FittedStrengths` but run_id and as_of, sorted by memory_type.
     """
     fits = fits_at(window_counts(memories, days, scope_days, today, params), today, params)
-    if params.method != "strength/2":
-        return fits.with_columns(pl.lit(None, pl.Int64).alias("reach_days"))
     runs = watched(memories.filter(may_be_referenced() & ~pl.col("pinned")), days, scope_days)
     return fits.join(runs.reach(today, params.fit_days), on="memory_type", how="left", maintain_order="left")
 

@@ -18,8 +18,8 @@ class StrengthParams(BaseModel):
 
     method: Annotated[str, chosen_method("strength.method")] = Field(
         default="strength/2",
-        description="strength/1: evidence fading at three time scales; strength/2: the same, and `fades_at` at most"
-        " `fit_days` further than the log has watched a memory of the type unreferenced.",
+        description="Evidence fading at three time scales; `fades_at` at most `fit_days` further than the log has"
+        " watched a memory of the type unreferenced.",
     )
     half_life_days: dict[str, HalfLife] = Field(
         default={

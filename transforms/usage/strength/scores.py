@@ -99,7 +99,7 @@ def fading_forecast(
 ) -> FadingForecast:
     """What was forecast of these memories (places in `known.memory`) at a cutoff's midnight, and what came of it.
 
-    `reach`: memory_type, reach_days as of the cutoff: with strength/2 nothing is said beyond it.
+    `reach`: memory_type, reach_days as of the cutoff: nothing is said beyond it.
     """
     row = known.last_rows(owner, np.full(len(owner), cutoff - 1, dtype=np.int64))
     row = row[row >= 0]
@@ -110,8 +110,7 @@ def fading_forecast(
     has_next = (following > row) & (known.owner[following] == known.owner[row])
     next_day = np.where(has_next, known.day[following], NEVER)
     is_said = _is_below(known, row, cutoff + _HORIZON_DAYS, params)
-    if params.method == "strength/2":
-        is_said[is_said] = is_reached(known, row[is_said], fades_on(known, row[is_said], params), reach)
+    is_said[is_said] = is_reached(known, row[is_said], fades_on(known, row[is_said], params), reach)
     fades = fades_on(known, row[is_said], params)
     said = np.bincount(fades - cutoff, minlength=_HORIZON_DAYS + 1)[1:]
     unreferenced = np.array([np.count_nonzero(next_day >= cutoff + span) for span in range(1, _HORIZON_DAYS + 1)])

@@ -14,11 +14,7 @@ class TrendParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Annotated[str, chosen_method("trend.method")] = Field(
-        default="memory_trend/2",
-        description="memory_trend/1 calls new, then unproven, what is older than the log and was never referenced in"
-        " it: stale.",
-    )
+    method: Annotated[str, chosen_method("trend.method")] = "memory_trend/2"
     new_active_days: int = Field(
         default=20,
         ge=1,

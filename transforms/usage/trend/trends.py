@@ -27,7 +27,7 @@ def memory_trends(
     A run without reference that is long, and improbable at that rate, is stale; short observation is new, and few
     references or bursts are unproven.
 
-    What is older than the log and was never referenced in it is stale as well (memory_trend/2), from the first active
+    What is older than the log and was never referenced in it is stale as well from the first active
     day on and until its first reference; within `new_active_days` days of being made it is new all the same.
 
     The published state is that of the latest look whose own finding equals the one before, so a change needs two looks
@@ -54,8 +54,7 @@ def memory_trends(
     is_other[1:] = (memory[1:] != memory[:-1]) | (place[1:] != place[:-1])
     memory, place = memory[is_other], place[is_other]
     known = _settled(memory, place, references, params)
-    if params.method != "memory_trend/1":
-        known[references.is_left_over(memory, place, params.new_active_days)] = STALE
+    known[references.is_left_over(memory, place, params.new_active_days)] = STALE
     names = pl.Series("trend", TRENDS, dtype=pl.String)
     return pairs.with_columns(names.gather(known[np.cumsum(is_other) - 1]))
 

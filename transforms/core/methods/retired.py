@@ -1,0 +1,114 @@
+"""The versions of methods that are not computed any more: what each computed, what replaced it, and its golden tables.
+
+The code of one that a release had is in the tag of that release. A param that names one is refused.
+"""
+
+from __future__ import annotations
+
+from slowwave.transforms.core.methods.method import RetiredMethod
+
+RETIRED: tuple[RetiredMethod, ...] = (
+    RetiredMethod(
+        id="stated/1",
+        computed="How sure the source of a preference or of knowledge makes of it (ALMA's rule).",
+        reason="It knew one name of each type: `domain_knowledge` that a user stated had no confidence.",
+        successor="stated/2",
+    ),
+    RetiredMethod(
+        id="strength/1",
+        computed="How strong a memory is: evidence of its use, fading with three half-lives.",
+        reason="It told `fades_at` further ahead than the log had watched any memory of the type.",
+        successor="strength/2",
+        last_release="0.1.0",
+        golden={
+            "strength-1/memory_health": "e2d8f48829cfe45636dfdce36a6d982ae4b3b2a41b20cf75f53a757f5dc9d0f7",
+            "strength-1/scorecard": "3a73d818725077eed909adf8fc4f6d04088d9cd91120e6c906c0f8d4a280b5f6",
+            "strength-1/strength_fits": "581ab23cc41afb4d8a5540c57805728d0d3d033c697260644b96bb78177ff12f",
+        },
+    ),
+    RetiredMethod(
+        id="memory_trend/1",
+        computed="Whether a memory is used more or less than it was.",
+        reason="What is older than the log and was never referenced in it was called new.",
+        successor="memory_trend/2",
+        last_release="0.1.0",
+        golden={
+            "memory_trend-1/memory_health": "8fdfe97dbd125cfc892a081703afef5cd9188785d6f8caa87e106da7ac539224",
+        },
+    ),
+    RetiredMethod(
+        id="verdict/1",
+        computed="Whether a memory is to be kept, reviewed or let go, and why.",
+        reason="It kept what is no longer active, and called every use a reference, whether quoted or not.",
+        successor="verdict/3",
+        last_release="0.1.0",
+        golden={
+            "verdict-1/memory_health": "b101631c161418631bfebd62b868e041eb28d283c44cacb18f7f4ff8f74f0df7",
+        },
+    ),
+    RetiredMethod(
+        id="verdict/2",
+        computed="Whether a memory is to be kept, reviewed or let go, and why.",
+        reason="It became verdict/3 before a release: what was hardly injected was never reviewed.",
+        successor="verdict/3",
+    ),
+    RetiredMethod(
+        id="project_health/1",
+        computed="Alarms of a project: shares of junk, duplicates and unused memories, beside what was usual.",
+        reason="It raised no alarm for stale or leaked injections, and called two users' equal preferences duplicates.",
+        successor="project_health/2",
+        last_release="0.1.0",
+        golden={
+            "project_health-1/project_health": "d66f8b702a357bfd36b61ba4ef310181740124b4789aee641196f39379be40d9",
+        },
+    ),
+    RetiredMethod(
+        id="review_queue/1",
+        computed="What waits for a person's word, and in which order.",
+        reason="It proposed a rejected text again where another memory landed with it.",
+        successor="review_queue/2",
+        last_release="0.1.0",
+        golden={
+            "review_queue-1/review_queue": "65e822567b271c764e81cf23a305df52590174a7ef87e797f11c6eab67d48960",
+        },
+    ),
+    RetiredMethod(
+        id="review_queue/2",
+        computed="What waits for a person's word, and in which order.",
+        reason="It ranked candidates by sessions alone, so that talk and guesses came first.",
+        successor="review_queue/3",
+        golden={
+            "review_queue-2/review_queue": "70aec11016f91fb1e6d9035c6b9b5d6e95cee012ff8a329bd49fe2982a000e40",
+        },
+    ),
+    RetiredMethod(
+        id="review_queue/3",
+        computed="What waits for a person's word, and in which order.",
+        reason="It proposed no extension of memories that expire.",
+        successor="review_queue/4",
+        golden={
+            "review_queue-3/review_queue": "d59700cba2ff4b7e727ffaad33b9a260fa9fdfae8467355d3b5fdfda6bb1be97",
+        },
+    ),
+    RetiredMethod(
+        id="forgetting/1",
+        computed="Which memories may be archived, and by which rule or quota.",
+        reason="What was superseded or invalid when it landed was never eligible, and so never planned.",
+        successor="forgetting/2",
+        last_release="0.1.0",
+        golden={
+            "forgetting-1/forgetting_audit": "8f891103822ade67b69a1aeef568c81e837927a18ba1a4dc113e20026ecb23f1",
+            "forgetting-1/forgetting_plan": "c4a874758a8d69c7b90b0750f77be442cf1c136397201e0db9b1111247c99fcc",
+            "forgetting-1/forgetting_quotas": "1b482f34d9af066a11288546d6d4ca33b1affc8606262b19f08f67b9a8427841",
+        },
+    ),
+    RetiredMethod(
+        id="forgetting/2",
+        computed="Which memories may be archived, and by which rule or quota.",
+        reason="What was never referenced or injected was never planned.",
+        successor="forgetting/3",
+        golden={
+            "forgetting-2/forgetting_plan": "98efdf744ab2859263e125e26f5cb34c207b788779ab330a6dc91fbc4443ed21",
+        },
+    ),
+)
