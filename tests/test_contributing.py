@@ -17,13 +17,14 @@ pytestmark = pytest.mark.slow  # nights in processes of their own
 
 PAGE = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
 MOST_FILES = {
-    "column": 5,
-    "table": 4,
-    "method": 3,
-    "param": 3,
-    "landed field": 4,
-    "field of a memory": 5,
-    "importer": 2,
+    "Add a column": 5,
+    "Add a table": 4,
+    "Add a method": 3,
+    "Retire a method": 3,
+    "Add a param": 3,
+    "Add a landed field": 4,
+    "Add a field of a memory": 5,
+    "Add an importer": 2,
 }
 # What this release builds of the home whatever is changed: its log has fields that no release before looked at.
 OF_THIS_RELEASE = "what its answers cite was not counted"
@@ -51,8 +52,8 @@ FIELDS = enumerate(({"channel": "chat"}, {"channel": ["no", "text"]}, {}))
 
 
 def edits(change: str) -> Iterator[tuple[str, str, str]]:
-    """Of the diff below `Add a …` each piece: the file, the text that goes, the text that comes."""
-    section = re.split(rf"^## Add an? {change}\n", PAGE, flags=re.MULTILINE)[1].split("\n## ")[0]
+    """Of the diff below such a heading each piece: the file, the text that goes, the text that comes."""
+    section = re.split(rf"^## {change}\n", PAGE, flags=re.MULTILINE)[1].split("\n## ")[0]
     (diff,) = re.findall(r"```diff\n(.*?)```", section, flags=re.DOTALL)
     for of_file in re.split(r"^--- (?=\w+/)", diff, flags=re.MULTILINE)[1:]:
         name, _, pieces = of_file.partition("\n")
@@ -93,7 +94,7 @@ def test_a_change_takes_few_files(change: str) -> None:
 
 
 def test_a_column(home: SmallHome, tmp_path: Path) -> None:
-    release = changed("column", tmp_path)
+    release = changed("Add a column", tmp_path)
     assert rebuilt(release, home) == {}
     told = answers(
         release, home, "SELECT memory_id, referenced_days_count AS n FROM memory_health WHERE n > 0 ORDER BY 1"
@@ -108,7 +109,7 @@ def test_a_column(home: SmallHome, tmp_path: Path) -> None:
 
 
 def test_a_table(home: SmallHome, tmp_path: Path) -> None:
-    release = changed("table", tmp_path)
+    release = changed("Add a table", tmp_path)
     log = "SELECT created_at::DATE AS happened_on, agent, count(*) AS interactions_count FROM interactions GROUP BY ALL"
     assert rebuilt(release, home) == {}
     assert answers(release, home, "agent_days") == answers(release, home, f"{log} ORDER BY ALL") != []
@@ -118,7 +119,7 @@ def test_a_table(home: SmallHome, tmp_path: Path) -> None:
 
 
 def test_a_method(home: SmallHome, tmp_path: Path) -> None:
-    release = changed("method", tmp_path)
+    release = changed("Add a method", tmp_path)
     listed = json.loads(command(release, home.folder, "methods", "--format", "json").stdout)
     assert [(row["method"], row["in_use"]) for row in listed if row["method"].startswith("echo/")] == [
         ("echo/1", True),
@@ -129,8 +130,23 @@ def test_a_method(home: SmallHome, tmp_path: Path) -> None:
     assert rebuilt(release, home) == {}
 
 
+def test_a_retired_method(home: SmallHome, tmp_path: Path) -> None:
+    release = changed("Retire a method", tmp_path)
+    rows = json.loads(command(release, home.folder, "methods", "--format", "json").stdout)
+    listed = {row["method"]: row for row in rows}
+    assert (listed["eligible/3"]["retired"], listed["eligible/2"]["in_use"]) == ("", False)
+    assert listed["eligible/2"]["retired"].startswith("After release 0.2.0, eligible/3 replaced it. ")
+    assert rebuilt(release, home) == {}
+    params = home.folder / "params.toml"
+    params.write_text('[evidence]\neligible_method = "eligible/2"\n')
+    done = command(release, home.folder, "nightly")
+    assert done.returncode == 2
+    assert "eligible/2 was retired after release 0.2.0: eligible/3 replaced it" in done.stderr
+    assert answers(release, home, "SELECT count(*) > 0 AS n FROM memory_health") == [{"n": True}]
+
+
 def test_a_param(home: SmallHome, tmp_path: Path) -> None:
-    release = changed("param", tmp_path)
+    release = changed("Add a param", tmp_path)
     waiting = "SELECT item_id, interactions_count AS n, len(memory_ids) AS memories FROM review_queue ORDER BY 1"
     home.nightly(last_as_of(home))
     before = answers(release, home, waiting)
@@ -147,7 +163,7 @@ def test_a_param(home: SmallHome, tmp_path: Path) -> None:
 
 
 def test_a_landed_field(home: SmallHome, tmp_path: Path) -> None:
-    release = changed("landed field", tmp_path)
+    release = changed("Add a landed field", tmp_path)
     assert rebuilt(release, home) == {}
     memory_id = answers(release, home, "SELECT memory_id FROM memory_references ORDER BY 1 LIMIT 1")[0]["memory_id"]
     log = tmp_path / "log.jsonl"
@@ -165,7 +181,7 @@ def test_a_landed_field(home: SmallHome, tmp_path: Path) -> None:
 
 
 def test_a_field_of_a_memory(home: SmallHome, tmp_path: Path) -> None:
-    release = changed("field of a memory", tmp_path)
+    release = changed("Add a field of a memory", tmp_path)
     declare_anew(release)
     log = tmp_path / "log.jsonl"
     stated = [{"content": "Deploys run from main.", "status": "active", "language": "de"}, {"importance": 0.5}]
@@ -191,7 +207,7 @@ def test_a_field_of_a_memory(home: SmallHome, tmp_path: Path) -> None:
 
 
 def test_an_importer(home: SmallHome, tmp_path: Path) -> None:
-    release = changed("importer", tmp_path)
+    release = changed("Add an importer", tmp_path)
     turns = [
         {"scribe": "3.1", "note": "begun"},
         {"turn": "t-1", "at": "2026-03-03T09:00:00Z", "asked": "Test it.", "answered": "It passes.",

@@ -22,7 +22,6 @@ from slowwave.transforms.health.project.params import ProjectHealthParams
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 from slowwave.transforms.learning.attempts.params import AttemptParams
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
-from slowwave.transforms.learning.forecast.params import ForecastParams
 from slowwave.transforms.learning.heuristic_params import HeuristicParams
 from slowwave.transforms.learning.scorecard.params import ScorecardParams
 from slowwave.transforms.lift.params import MemoryOutcomeParams
@@ -51,7 +50,6 @@ class Params(BaseModel):
     attempts: AttemptParams = AttemptParams()
     strategies: StrategyParams = StrategyParams()
     errors: ErrorParams = ErrorParams()
-    forecast: ForecastParams = ForecastParams()
     confidence: ConfidenceParams = ConfidenceParams()
     heuristics: HeuristicParams = HeuristicParams()
     anti_patterns: AntiPatternParams = AntiPatternParams()
@@ -131,11 +129,6 @@ class Params(BaseModel):
         reduce(getitem, sections, stated)[name] = method_id
         return Params.model_validate(stated)
 
-    def strategy_methods(self) -> list[str]:
-        """The version that computes the confidence of strategies: `confidence.method` alone may name heuristic/2."""
-        chosen = (self.heuristics.method, self.confidence.method)
-        return ["heuristic/2" if chosen == ("heuristic/3", "heuristic/2") else chosen[0]]
-
     def methods(self) -> list[str]:
         """Names and versions of the methods used."""
         return [
@@ -150,7 +143,7 @@ class Params(BaseModel):
             self.attempts.task_type_method,
             self.strategies.method,
             self.errors.method,
-            *self.strategy_methods(),
+            self.heuristics.method,
             *method(self.heuristics.method).brings,
             self.anti_patterns.method,
             self.memory_outcomes.outcomes_method,

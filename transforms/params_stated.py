@@ -7,27 +7,30 @@ from typing import Any
 
 from slowwave.transforms.core.methods.registry import methods
 
-# of the releases before heuristic/2: both now go with heuristics.method
-_GONE = {"heuristics": "trend_method", "scorecard": "method"}
+# Sections of earlier releases, and names in sections that are still there: why they have no effect.
+_GONE_SECTIONS = {"forecast": "only heuristic/1 read it, which was retired"}
+_GONE = {
+    "heuristics.trend_method": "heuristics.method chooses the trend and the scorecard, too",
+    "scorecard.method": "heuristics.method chooses the trend and the scorecard, too",
+}
 
 
 def known_params(stated: Mapping[str, Any]) -> dict[str, Any]:
     """`stated` without what only releases before this one know."""
     return {
-        section: {name: value for name, value in values.items() if name != _GONE.get(section)}
+        section: {name: value for name, value in values.items() if f"{section}.{name}" not in _GONE}
         if isinstance(values, Mapping)
         else values
         for section, values in stated.items()
+        if not _is_gone(section, values)
     }
 
 
 def without_effect(stated: Mapping[str, Any], chosen: Mapping[str, str]) -> list[str]:
     """What of `stated` changes nothing, one sentence for each place; `chosen`: the methods in use, by param."""
-    told = [
-        f"{section}.{name} has no effect any more: heuristics.method chooses the trend and the scorecard, too"
-        for section, name in _GONE.items()
-        if name in _names(stated, section)
-    ]
+    gone = {section: _GONE_SECTIONS[section] for section, values in stated.items() if _is_gone(section, values)}
+    gone |= {param: _GONE[param] for param in _params(stated) if param in _GONE}
+    told = [f"{place} has no effect any more: {why}" for place, why in gone.items()]
     unread: dict[tuple[str, str, str], list[str]] = {}
     for param in _params(known_params(stated)):
         readers = [known for known in methods().values() if known.chosen_by and known.is_reading(param)]
@@ -41,9 +44,8 @@ def without_effect(stated: Mapping[str, Any], chosen: Mapping[str, str]) -> list
     ]
 
 
-def _names(stated: Mapping[str, Any], section: str) -> list[str]:
-    values = stated.get(section)
-    return list(values) if isinstance(values, Mapping) else []
+def _is_gone(section: str, values: object) -> bool:
+    return section in _GONE_SECTIONS and isinstance(values, Mapping)
 
 
 def _params(stated: Mapping[str, Any], section: str = "") -> Iterator[str]:

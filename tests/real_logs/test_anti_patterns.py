@@ -82,12 +82,12 @@ def judged(attempts: pl.DataFrame, cut: datetime, days: int) -> pl.DataFrame:
     )
 
 
-def cuts(attempts: pl.DataFrame, method: str, days: int) -> pl.DataFrame:
+def cuts(attempts: pl.DataFrame, days: int) -> pl.DataFrame:
     """At every UTC midnight with data before and `days` after: the judged strategies, and the kind of the open."""
     midnights = attempts["created_at"].dt.truncate("1d").sort()
     found, cut = [], midnights[0] + timedelta(days=1)
     while cut <= midnights[-1] - timedelta(days=days - 1):
-        table = anti_patterns(attempts, NO_HEURISTICS, cut, AntiPatternParams(method=method))
+        table = anti_patterns(attempts, NO_HEURISTICS, cut, AntiPatternParams())
         is_open = table.filter(pl.col("state") == "open").select(*CELL, "kind")
         found.append(judged(attempts, cut, days).join(is_open, on=CELL, how="left").with_columns(cut=pl.lit(cut)))
         cut += timedelta(days=1)
@@ -109,15 +109,13 @@ GRADED = {
 
 
 @pytest.fixture(scope="module", params=[7, 1], ids=["a week ahead", "a day ahead"])
-def grades(attempts: pl.DataFrame, request: pytest.FixtureRequest) -> dict[str, dict[str, Grade]]:
-    """Precision and recall per method, of each of `GRADED`."""
-    found = {}
-    for method in ("anti_patterns/2", "anti_patterns/3"):
-        rows = cuts(attempts, method, request.param)
-        print(f"\n{method}, {request.param} days: {rows['cut'].n_unique()} cuts, {rows.height} judged")
-        found[method] = {name: precision_and_recall(rows, *what) for name, what in GRADED.items()}
-        for name, (precision, recall) in found[method].items():
-            print(f"  {name}: precision {precision:.3f}, recall {recall:.3f}")
+def grades(attempts: pl.DataFrame, request: pytest.FixtureRequest) -> dict[str, Grade]:
+    """Precision and recall of each of `GRADED`."""
+    rows = cuts(attempts, request.param)
+    print(f"\n{request.param} days: {rows['cut'].n_unique()} cuts, {rows.height} judged")
+    found = {name: precision_and_recall(rows, *what) for name, what in GRADED.items()}
+    for name, (precision, recall) in found.items():
+        print(f"  {name}: precision {precision:.3f}, recall {recall:.3f}")
     return found
 
 
@@ -126,13 +124,12 @@ def precision_and_recall(rows: pl.DataFrame, named: pl.Expr, true: pl.Expr) -> G
     return hits / names, hits / rows.filter(true).height
 
 
-def test_open_rows_are_surer_than_those_of_the_method_before(grades: dict[str, dict[str, Grade]]) -> None:
-    before, now = grades.values()
-    # some that fail are neither worse than others nor at a task at which nobody succeeds: they are no longer named
-    assert now["any open: fails"][0] >= max(before["any open: fails"][0], 0.86)
-    assert now["avoid: fails"][0] >= 0.86
-    assert now["avoid: succeeds less than others"][0] >= 0.9
-    assert now["hard task: fails where others fail"][0] > before["hard task: fails where others fail"][0]
+def test_open_rows_are_mostly_right(grades: dict[str, Grade]) -> None:
+    # some that fail are neither worse than others nor at a task at which nobody succeeds: they are not named
+    assert grades["any open: fails"][0] >= 0.86
+    assert grades["avoid: fails"][0] >= 0.86
+    assert grades["avoid: succeeds less than others"][0] >= 0.9
+    assert grades["hard task: fails where others fail"][0] >= 0.9
 
 
 def test_more_are_found_of_those_that_fail_where_others_succeed(grades: dict[str, dict[str, Grade]]) -> None:

@@ -1,7 +1,7 @@
 """Statistics that several tables are made with.
 
 Each is the expression with which its first result was published: another that is mathematically the same differs in
-the last bit. So `plain_logit` and `plain_expit` stand beside scipy's, with which heuristic/2 was released, and the
+the last bit. So `plain_logit` and `plain_expit` stand beside scipy's, with which heuristic/3 was released, and the
 q-values of anti-patterns rest on the series of `normal_tail`.
 """
 

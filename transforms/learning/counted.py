@@ -17,9 +17,8 @@ from slowwave.transforms.learning.attempts.error_readings import error_readings
 from slowwave.transforms.learning.attempts.inferred import with_apart
 from slowwave.transforms.learning.attempts.outcomes import counted_outcomes
 from slowwave.transforms.learning.attempts.params import AttemptParams
-from slowwave.transforms.learning.attempts.sessions import attempt_cells
+from slowwave.transforms.learning.attempts.sessions import CELL, attempt_cells
 from slowwave.transforms.learning.attempts.tables import ErrorReadings
-from slowwave.transforms.learning.forecast.posterior import CELL
 from slowwave.transforms.learning.tables import CountedOutcomes, ErrorTemplates, StrategyVariants
 
 _OF_TRIED = (

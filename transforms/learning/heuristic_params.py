@@ -16,8 +16,7 @@ class HeuristicParams(BaseModel):
 
     method: Annotated[str, chosen_method("heuristics.method")] = Field(
         default="heuristic/3",
-        description="How confidence is told: by `confidence`, so that old evidence keeps its order, or as released"
-        " before by `forecast`; trend and scorecard go with it.",
+        description="How confidence is estimated, by `confidence`; trend and scorecard go with it.",
     )
     trend_days: int = Field(default=28, ge=1, description="The last days, compared with all before them.")
     trend_min_sessions: int = Field(default=3, ge=1, description="Sessions needed on both sides of the comparison.")

@@ -9,25 +9,21 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from slowwave.transforms.core.carried import contents, with_made_of
 from slowwave.transforms.core.frames import Frame, empty, framed, selected
 from slowwave.transforms.core.methods.registry import implementation
-from slowwave.transforms.core.schema import Table, computed_schema, polars_schema
+from slowwave.transforms.core.schema import Table, computed_schema
 from slowwave.transforms.learning.anti_patterns.anti_patterns import anti_patterns
 from slowwave.transforms.learning.attempts.sessions import (
     attempt_sessions,
     cell_days,
     next_midnight,
-    session_correlations,
 )
 from slowwave.transforms.learning.confidence.fits import confidence_fits, confidence_losses, interval_grades
 from slowwave.transforms.learning.confidence.states import Known
-from slowwave.transforms.learning.forecast.fits import forecast_fits, project_losses
 from slowwave.transforms.learning.heuristics import heuristics
-from slowwave.transforms.learning.heuristics_in_order import heuristics_in_order
 from slowwave.transforms.learning.params import LearningParams
 from slowwave.transforms.learning.scorecard.carried import strategy_scores_state
-from slowwave.transforms.learning.scorecard.scorecard import cutoff_days, graded_forecasts, scorecard
+from slowwave.transforms.learning.scorecard.scorecard import cutoff_days
 from slowwave.transforms.learning.scorecard.tables import StrategyScoresState
 from slowwave.transforms.learning.tables import (
     AntiPatterns,
@@ -132,8 +128,8 @@ def learned_in_order(
     as_of: datetime,
     params: LearningParams,
 ) -> dict[type[Table], pl.DataFrame]:
-    """What is learned of strategies so that old evidence keeps its order (heuristic/2 and 3)."""
-    confidence, day = params.confidence.of_version(params.heuristics.method), next_midnight(as_of)
+    """What is learned of strategies so that old evidence keeps its order."""
+    confidence, day = params.confidence, next_midnight(as_of)
     known = Known.of(sessions, confidence)
     # what follows asks which cell was tried on which day, not in which session
     sessions = cell_days(sessions)
@@ -143,44 +139,16 @@ def learned_in_order(
     asked = pl.DataFrame({"day": [*mondays, day]}, schema={"day": pl.Int64})
     fits = confidence_fits(losses, grades, cells.select("project").unique().join(asked, how="cross"), confidence)
     today = fits.filter(pl.col("day") == day)
-    heuristics = heuristics_in_order(tried, cells, known, today, as_of, confidence, params.heuristics, params.attempts)
+    of_cells = heuristics(tried, cells, known, today, as_of, confidence, params.heuristics, params.attempts)
     scores = strategy_scores_state(before, sessions, cells, known, fits, cutoffs, params.scorecard, confidence)
     return {
-        Heuristics: heuristics,
-        UntriedStrategies: untried_strategies(heuristics, known, today, day, confidence),
+        Heuristics: of_cells,
+        UntriedStrategies: untried_strategies(of_cells, known, today, day, confidence),
         ForecastFits: _with_all_columns(ForecastFits, today),
         StrategyScoresState: scores,
     }
 
 
-def learned_at_first(
-    tried: pl.DataFrame,
-    sessions: pl.DataFrame,
-    cells: pl.DataFrame,
-    cutoffs: pl.DataFrame,
-    _before: Frame[StrategyScoresState],
-    as_of: datetime,
-    params: LearningParams,
-) -> dict[type[Table], pl.DataFrame]:
-    """What was learned of strategies at first (heuristic/1); nothing of those that were not tried, nothing carried."""
-    losses = project_losses(sessions, cells, params.forecast)
-    today = cells.select("project", pl.lit(next_midnight(as_of), pl.Int64).alias("day")).unique()
-    correlations = session_correlations(sessions, cells, params.forecast)
-    fits = forecast_fits(losses, correlations, today, params.forecast)
-    forecasts = graded_forecasts(sessions, cells, losses, cutoffs, params.forecast)
-    rows = scorecard(forecasts, params.scorecard, params.forecast.method)
-    scores = rows.with_columns(part=pl.lit("all"))
-    scores = with_made_of(scores, contents(scores, "part"))
-    return {
-        Heuristics: heuristics(
-            tried, sessions, cells, fits, as_of, params.forecast, params.heuristics, params.attempts
-        ),
-        UntriedStrategies: computed_schema(UntriedStrategies).to_frame().drop("strategy", "task_estimate"),
-        ForecastFits: _with_all_columns(ForecastFits, fits),
-        StrategyScoresState: scores.select(*polars_schema(StrategyScoresState)),
-    }
-
-
 def _with_all_columns(table: type[Table], rows: pl.DataFrame) -> pl.DataFrame:
-    """What another version tells is NULL."""
+    """The rows with every column of the table; what this version does not tell is NULL."""
     return pl.concat([computed_schema(table).to_frame(), rows.drop("day")], how="diagonal")

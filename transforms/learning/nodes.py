@@ -63,8 +63,8 @@ LEARNING: tuple[Node, ...] = (
                 ErrorTemplates, ("project", "error_id", "error_template", "error_family", "error_family_template")
             ),
         },
-        params=("attempts", "forecast", "confidence", "heuristics", "anti_patterns", "scorecard"),
-        methods=("strategy_methods", "anti_patterns.method"),
+        params=("attempts", "confidence", "heuristics", "anti_patterns", "scorecard"),
+        methods=("heuristics.method", "anti_patterns.method"),
         stage="fits",
     ),
     Node(

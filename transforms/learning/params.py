@@ -7,7 +7,6 @@ from typing import Protocol
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 from slowwave.transforms.learning.attempts.params import AttemptParams
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
-from slowwave.transforms.learning.forecast.params import ForecastParams
 from slowwave.transforms.learning.heuristic_params import HeuristicParams
 from slowwave.transforms.learning.scorecard.params import ScorecardParams
 
@@ -16,7 +15,6 @@ class LearningParams(Protocol):
     """The params that everything learned of strategies depends on."""
 
     attempts: AttemptParams
-    forecast: ForecastParams
     confidence: ConfidenceParams
     heuristics: HeuristicParams
     anti_patterns: AntiPatternParams

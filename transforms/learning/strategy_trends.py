@@ -13,7 +13,6 @@ from slowwave.transforms.learning.heuristic_params import HeuristicParams
 
 _NEW, _STRENGTHENING, _STABLE, _WEAKENING, _STALE, _UNPROVEN = range(len(TRENDS))
 _MICRO = 1_000_000
-_BEFORE_3 = ("heuristic/1", "heuristic/2")
 
 
 def strategy_trends(known: Known, day: int, params: HeuristicParams) -> pl.DataFrame:
@@ -22,8 +21,8 @@ def strategy_trends(known: Known, day: int, params: HeuristicParams) -> pl.DataF
     A look is a midnight, from what was known by then: unproven (too few sessions), stale (not tried in the last
     days), new (not tried before them), strengthening or weakening (success of the last days and of all before differ
     with the asked-for probability, sessions as the unit), else stable. The trend is what the latest look says that
-    agrees with the look a week before it; before its first attempt a strategy is unproven. From `heuristic/3` on the
-    latest look alone says stale: that a strategy was not tried is no estimate.
+    agrees with the look a week before it; before its first attempt a strategy is unproven. The latest
+    look alone says stale: that a strategy was not tried is no estimate.
 
     Args:
         known: of all cells.
@@ -42,9 +41,8 @@ def strategy_trends(known: Known, day: int, params: HeuristicParams) -> pl.DataF
         # before the first attempt both looks say the same, so this ends
         asked, at = asked[~agrees], at[~agrees] - 1
         said = looks.words(cell[asked], at)
-    if params.method not in _BEFORE_3:
-        is_tried_or_not = (latest == _STALE) | (found == _STALE)
-        found[is_tried_or_not] = latest[is_tried_or_not]
+    is_tried_or_not = (latest == _STALE) | (found == _STALE)
+    found[is_tried_or_not] = latest[is_tried_or_not]
     names = pl.Series(TRENDS, dtype=pl.String)
     return pl.DataFrame({"cell": cell, "trend": names.gather(found)})
 

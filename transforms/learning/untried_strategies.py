@@ -7,7 +7,7 @@ import polars as pl
 from slowwave.transforms.core.columns import STRATEGY_KEY
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import GROUP, Known
-from slowwave.transforms.learning.heuristics_in_order import believed
+from slowwave.transforms.learning.heuristics import believed
 
 _COUNTS = ("attempts", "successes")
 

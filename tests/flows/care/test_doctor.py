@@ -177,7 +177,7 @@ def test_params_that_only_an_earlier_release_read(published: SmallHome, capsys: 
         "[forecast]\nunforeseen = 0\n"
     )
     line = lines_of(published)["params"]
-    names = ("heuristics.trend_method has", "scorecard.method has", "forecast.unforeseen has")
+    names = ("heuristics.trend_method has", "scorecard.method has", "forecast has")
     assert (line.state, [name in line.says for name in names]) == ("warn", [True] * 3)
 
     with pytest.raises(SystemExit) as done:

@@ -16,16 +16,12 @@ from slowwave.transforms.learning.attempts.sessions import (
     attempt_cells,
     attempt_sessions,
     next_midnight,
-    session_correlations,
 )
 from slowwave.transforms.learning.confidence.fits import confidence_fits, confidence_losses, interval_grades
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import Known
-from slowwave.transforms.learning.forecast.fits import forecast_fits, project_losses
-from slowwave.transforms.learning.forecast.params import ForecastParams
 from slowwave.transforms.learning.heuristic_params import HeuristicParams
 from slowwave.transforms.learning.heuristics import heuristics
-from slowwave.transforms.learning.heuristics_in_order import heuristics_in_order
 
 START = datetime(2026, 1, 5)  # noqa: DTZ001 - times are UTC without zone; a Monday
 _SCHEMA = {
@@ -113,19 +109,16 @@ def heuristics_of(
     rows: Iterable[dict[str, Any]], as_of: datetime, scope: AttemptParams | None = None
 ) -> dict[str, dict[str, Any]]:
     """`heuristics` of these rows by strategy, with the default params."""
-    params, of = ForecastParams(), tried(rows)
-    today = of.cells.select("project", pl.lit(next_midnight(as_of), pl.Int64).alias("day")).unique()
-    correlations = session_correlations(of.sessions, of.cells, params)
-    fits = forecast_fits(project_losses(of.sessions, of.cells, params), correlations, today, params)
-    scope = scope or AttemptParams()
-    found = heuristics(of.attempts, of.sessions, of.cells, fits, as_of, params, HeuristicParams(), scope)
-    return {row["strategy_id"]: row for row in found.to_dicts()}
+    return {row["strategy_id"]: row for row in in_order_of(rows, as_of, scope=scope).to_dicts()}
 
 
 def in_order_of(
-    rows: Iterable[dict[str, Any]], as_of: datetime, params: ConfidenceParams | None = None
+    rows: Iterable[dict[str, Any]],
+    as_of: datetime,
+    params: ConfidenceParams | None = None,
+    scope: AttemptParams | None = None,
 ) -> pl.DataFrame:
-    """`heuristics_in_order` of these rows, by default with the default params; of projects with two fits joined on."""
+    """`heuristics` of these rows, by default with the default params; of projects with two fits joined on."""
     params, of = params or ConfidenceParams(), tried(rows)
     day = next_midnight(as_of)
     today = of.cells.select("project", pl.lit(day, pl.Int64).alias("day")).unique()
@@ -133,5 +126,6 @@ def in_order_of(
     losses = confidence_losses(of.sessions, of.cells, known, params)
     grades = interval_grades(of.sessions, of.cells, known, losses, params)
     fits = confidence_fits(losses, grades, today, params)
-    found = heuristics_in_order(of.attempts, of.cells, known, fits, as_of, params, HeuristicParams(), AttemptParams())
+    scope = scope or AttemptParams()
+    found = heuristics(of.attempts, of.cells, known, fits, as_of, params, HeuristicParams(), scope)
     return found.join(fits.drop("day"), on="project", how="left")

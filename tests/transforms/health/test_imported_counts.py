@@ -16,7 +16,7 @@ from slowwave.transforms.learning.attempts.inferred import with_apart
 from slowwave.transforms.learning.attempts.params import AttemptParams
 
 Row = dict[str, Any]
-PARAMS = (AttemptParams(), AttemptParams(learn_from_inferred=True), AttemptParams(method="attempt/1"))
+PARAMS = (AttemptParams(), AttemptParams(learn_from_inferred=True))
 ids = st.sampled_from(["i1", "i2", "i3"])
 ended = st.fixed_dictionaries(
     {"success": st.booleans()},
@@ -74,7 +74,7 @@ def as_a_night_counts(rows: list[Row], params: AttemptParams) -> dict[str, int]:
     }
 
 
-@pytest.mark.parametrize("params", PARAMS, ids=("by default", "learning from inferred", "attempt/1"))
+@pytest.mark.parametrize("params", PARAMS, ids=("by default", "learning from inferred"))
 @given(imports())
 @example([{"prompt": "?", "interaction_id": "i1"}, {"success": True, "interaction_id": "i1", "basis": "inferred"}])
 @example([{"success": True, "interaction_id": "i1", "basis": basis} for basis in ("inferred", "reported")])

@@ -319,8 +319,6 @@ def _standing(rows, params=None):
 def test_an_inferred_outcome_is_an_attempt_that_counts_for_nothing_unless_params_say_so():
     assert _standing([INFERRED]) == [("inferred", True, False, False, False, NOT_LEARNED)]
     assert _standing([INFERRED], LEARNING) == [("inferred", True, True, True, True, None)]
-    first = AttemptParams(method="attempt/1")
-    assert _standing([INFERRED], first) == [("inferred", True, True, True, True, None)]
 
 
 @pytest.mark.parametrize("basis", [None, "", "reported", "evaluated"])

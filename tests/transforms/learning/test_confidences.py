@@ -15,7 +15,7 @@ from old_evidence import FIRST_DAY, STOPPED, believed_at, old_evidence
 from polars.testing import assert_frame_equal
 from thorough import examples
 
-from slowwave.transforms.learning.attempts.sessions import next_midnight
+from slowwave.transforms.learning.attempts.sessions import CELL, next_midnight
 from slowwave.transforms.learning.confidence.fits import (
     confidence_fits,
     confidence_losses,
@@ -24,7 +24,6 @@ from slowwave.transforms.learning.confidence.fits import (
 )
 from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint, Correction
 from slowwave.transforms.learning.confidence.states import Known
-from slowwave.transforms.learning.forecast.posterior import CELL
 from slowwave.transforms.learning.scorecard.confidence import (
     RECORDS,
     TASK_DIFFICULTY,
@@ -113,19 +112,7 @@ def test_a_record_of_one_kind_is_never_on_the_other_side(seed, later, share, shi
 def test_four_of_four_where_all_else_fails(later):
     rows = [row for number in range(30) for row in _rows(range(number, number + 10), (), f"s{number}")]
     rows += _rows([36, 37, 38, 39], range(4))
-    of_last = {version: _one(rows, 40 + later, params=_of(version))["confidence"] for version in (2, 3)}
-    assert of_last[2] < 0.5 <= of_last[3]
-
-
-def _of(version):
-    return ConfidenceParams().of_version(f"heuristic/{version}")
-
-
-def test_an_earlier_version_keeps_its_grid():
-    earlier, point = _of(2), ConfidenceParams().grid[0]
-    assert (len(earlier.grid), earlier.method, _of(3)) == (73, "heuristic/2", ConfidenceParams())
-    assert earlier.of_version("heuristic/3") == earlier
-    assert ConfidenceParams(grid=(point,)).of_version("heuristic/2").grid == (point,)
+    assert _one(rows, 40 + later)["confidence"] >= 0.5
 
 
 def test_late_failures_count_more_than_early_ones():

@@ -1,4 +1,4 @@
-"""How sure one can be of each strategy: counts, interval, trend, reliability."""
+"""How sure one can be of each strategy: counts, interval, reliability."""
 
 from __future__ import annotations
 
@@ -6,16 +6,12 @@ from collections.abc import Container, Iterable
 from datetime import timedelta
 
 import pytest
-from attempt_rows import START, heuristics_of, tried
+from attempt_rows import START, heuristics_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
 from slowwave.transforms.learning.attempts.params import AgentScope, AttemptParams
-from slowwave.transforms.learning.attempts.sessions import session_correlations
-from slowwave.transforms.learning.forecast.params import ForecastParams
-
-_FORECAST = ForecastParams()
 
 _ALL = range(10_000)
 
@@ -36,10 +32,6 @@ def _rows(days: Iterable[int], successes: Container[int] = _ALL, strategy="x", p
 
 def _after(days):
     return START + timedelta(days=days)
-
-
-def _width(row):
-    return row["confidence_high"] - row["confidence_low"]
 
 
 def test_counts():
@@ -75,73 +67,6 @@ def test_an_interval_holds_its_mean(rows, later):
         assert 0 < row["effective_sessions"] <= row["attempts"] * (1 + 1e-9)
 
 
-def test_more_sessions_are_narrower():
-    widths = [_width(heuristics_of(_rows([0] * n, range(0, n, 2)), _after(1))["x"]) for n in (2, 4, 8, 16, 64, 256)]
-    assert widths == sorted(widths, reverse=True)
-    assert widths[-1] < widths[0] / 4
-
-
-def test_ten_attempts_of_one_session_say_less_than_ten_sessions():
-    together = heuristics_of(_rows([0], range(0, 10, 2), per_session=10), _after(1))["x"]
-    apart = heuristics_of(_rows([0] * 10, range(0, 10, 2)), _after(1))["x"]
-    assert (together["sessions"], apart["sessions"]) == (1, 10)
-    # one session tells nothing of the correlation: the default counts
-    assert together["effective_sessions"] == pytest.approx(10 / (1 + 9 * 0.2))
-    assert apart["effective_sessions"] == pytest.approx(10)
-    assert _width(together) > 1.2 * _width(apart)
-
-
-def test_old_evidence_is_worth_less_not_more():
-    found = [heuristics_of(_rows([0] * 10), _after(age))["x"] for age in (1, 30, 90, 365, 4_000, 40_000)]
-    widths = [_width(row) for row in found]
-    assert widths == sorted(widths)
-    assert widths[-1] > 0.8
-    assert found[-1]["confidence"] == pytest.approx(0.5)
-
-
-def test_a_strategy_tried_once_leans_on_the_others():
-    others = [row for n in range(8) for row in _rows([0] * 5, strategy=f"o{n}")]
-    once = heuristics_of([*others, *_rows([0], ())], _after(1))["x"]
-    alone = heuristics_of(_rows([0], ()), _after(1))["x"]
-    assert once["confidence"] > alone["confidence"]
-    assert once["confidence_high"] > 0.5
-
-
-_DAILY = range(60)
-
-
-@pytest.mark.parametrize(
-    ("rows", "age", "trend"),
-    [
-        (_rows([58, 59]), 60, "unproven"),
-        (_rows([50, 58, 59]), 60, "new"),
-        (_rows([32, 58, 59]), 60, "new"),
-        (_rows([31, 58, 59]), 60, "unproven"),
-        (_rows([0, 1, 2]), 60, "stale"),
-        (_rows([0, 1, 31]), 60, "stale"),
-        (_rows([0, 1, 32]), 60, "unproven"),
-        (_rows([0, 400]), 401, "unproven"),
-        (_rows(range(400)), 400, "stable"),
-        (_rows(range(400), ()), 400, "stable"),
-        (_rows(range(400), range(0, 400, 2)), 400, "stable"),
-        (_rows(range(0, 365, 7)), 365, "stable"),
-        (_rows(range(0, 365, 7), range(0, 60, 2)), 365, "stable"),
-        (_rows(range(60), range(32, 60)), 60, "strengthening"),
-        (_rows(range(60), range(32)), 60, "weakening"),
-        (_rows([1, 1, 1, 59, 59, 59], {0, 1, 3, 4, 5}), 60, "stable"),
-    ],
-)
-def test_trend(rows, age, trend):
-    assert heuristics_of(rows, _after(age))["x"]["trend"] == trend
-
-
-def test_one_session_cannot_make_a_trend():
-    burst = _rows(range(30), range(0, 30, 2)) + [
-        {**row, "session_id": "burst"} for row in _rows([59] * 50, strategy="x")
-    ]
-    assert heuristics_of(burst, _after(60))["x"]["trend"] == "unproven"
-
-
 _NEEDS = AttemptParams(
     min_occurrences=3,
     scopes=(AgentScope(agent="hasty", min_occurrences=1), AgentScope(agent="slow", min_occurrences=9)),
@@ -172,29 +97,3 @@ def test_an_inferred_task_type_is_marked_where_none_was_said():
     inferred = _rows([0], task_type=None, task="Test it")
     assert not heuristics_of(told + inferred, _after(1))["x"]["is_task_type_inferred"]
     assert heuristics_of(inferred, _after(1))["x"]["is_task_type_inferred"]
-
-
-@given(
-    st.lists(st.tuples(st.sampled_from("xyz"), st.integers(0, 4), st.booleans()), min_size=1, max_size=40),
-    st.randoms(use_true_random=False),
-)
-def test_session_correlation_is_that_of_the_pairs(rows, random):
-    told = [{"strategy": strategy, "session_id": str(n), "success": won} for strategy, n, won in rows]
-    found = []
-    for some in (told, random.sample(told, len(told))):
-        of = tried([{**row, "created_at": START} for row in some])
-        found.append(session_correlations(of.sessions, of.cells, _FORECAST)["session_correlation"].item())
-    excess, variance = 0.0, 0.0
-    for strategy in "xyz":
-        own = [(n, won) for name, n, won in rows if name == strategy]
-        pairs = [(a, b) for k, a in enumerate(own) for j, b in enumerate(own) if k != j]
-        both = [(a[0] == b[0], a[1] and b[1]) for a, b in pairs]
-        within, across = ([won for is_same, won in both if is_same == same] for same in (True, False))
-        if within and across:
-            apart = sum(across) / len(across)
-            excess += sum(within) - len(within) * apart
-            variance += len(within) * (sum(won for _, won in own) / len(own) - apart)
-    prior = _FORECAST.session_correlation_pairs / 4
-    expected = (excess + _FORECAST.session_correlation * prior) / (variance + prior)
-    assert found[0] == pytest.approx(min(max(expected, 0), 1), abs=1e-6)
-    assert found[0] == found[1]

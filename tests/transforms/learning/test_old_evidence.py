@@ -28,8 +28,8 @@ _CORRECTED = ConfidenceParams(corrections=(Correction(records_share=0.5, shift=-
 
 @pytest.fixture(
     scope="module",
-    params=[ConfidenceParams(), ConfidenceParams().of_version("heuristic/2"), _SHARP, _CORRECTED],
-    ids=["default", "2", "sharp", "corrected"],
+    params=[ConfidenceParams(), _SHARP, _CORRECTED],
+    ids=["default", "sharp", "corrected"],
 )
 def told(request: pytest.FixtureRequest) -> list[pl.DataFrame]:
     """What was believed when the strategies were last tried, and later."""

@@ -12,7 +12,7 @@ def imported_counts(rows: RowCounts, params: AttemptParams) -> LogCounts:
     known = {one.interaction_id for one in rows.ended if not one.is_inferred and one.interaction_id}
 
     def is_apart(one: Ended) -> bool:
-        if not one.is_inferred or params.method == "attempt/1":
+        if not one.is_inferred:
             return False
         return not params.learn_from_inferred or one.interaction_id in known
 

@@ -29,8 +29,8 @@ from slowwave.transforms.learning.anti_patterns.rows import (
     errors,
     failure_costs,
 )
-from slowwave.transforms.learning.anti_patterns.states import BEFORE_SUCCEEDING, keeps_failing, open_states
-from slowwave.transforms.learning.anti_patterns.why_bad import first_why_bad, why_bad
+from slowwave.transforms.learning.anti_patterns.states import keeps_failing, open_states
+from slowwave.transforms.learning.anti_patterns.why_bad import why_bad
 from slowwave.transforms.learning.tables import AntiPatterns, CountedOutcomes
 
 _READ = (
@@ -39,6 +39,8 @@ _READ = (
     *("cell", *ERROR_TEXTS),
 )
 _MAX_LOG_E = 690.0  # e-values beyond 1e299 are not distinguished
+# what is expected to succeed more often than not is none to avoid, nor hopeless: no row is open above it
+_MOST_CONFIDENCE = 0.5
 # In the order in which golden tables have them; published, they stand as declared.
 _IN_ORDER = choose_columns(
     AntiPatterns,
@@ -141,21 +143,6 @@ def anti_patterns(
     return _rows(known, own, evidence, heuristics, totals.of_agent, as_of, params)
 
 
-def _most_confidence(params: AntiPatternParams) -> float:
-    """Above which no row is open: what is expected to succeed more often than not is none to avoid, nor hopeless."""
-    return 1.0 if params.method == "anti_patterns/1" else 0.5
-
-
-def _better_alternatives(evidence: pl.DataFrame, heuristics: pl.DataFrame, params: AntiPatternParams) -> pl.DataFrame:
-    if params.method == "anti_patterns/1":
-        return better_alternatives(evidence, heuristics, heuristics, "confidence_high")
-    # none that keeps failing itself is named
-    others = heuristics.join(evidence.filter("is_open"), on=KEY, how="anti")
-    if params.method not in BEFORE_SUCCEEDING:
-        evidence = evidence.filter(pl.col("kind") == "avoid")
-    return better_alternatives(evidence, heuristics, others, "confidence")
-
-
 def _rows(
     attempts: pl.DataFrame,
     own: pl.DataFrame,
@@ -174,15 +161,14 @@ def _rows(
     is_dormant = pl.col("last_attempt_at") < as_of - timedelta(days=params.dormant_days)
     baseline = pl.col("other_failures") / pl.col("other_attempts")
     excess = pl.col("failures") - pl.col("attempts") * pl.col("baseline_rate")
-    is_first = params.method in BEFORE_SUCCEEDING
-    is_expected_to_succeed = (pl.col("confidence") > _most_confidence(params)).fill_null(value=False)
+    is_expected_to_succeed = (pl.col("confidence") > _MOST_CONFIDENCE).fill_null(value=False)
     # NULL without comparables: then it is no avoid
-    is_above_others = is_first | (pl.col("kind") == "hard_task") | (pl.col("failure_rate") > pl.col("baseline_rate"))
+    is_above_others = (pl.col("kind") == "hard_task") | (pl.col("failure_rate") > pl.col("baseline_rate"))
     return (
         counts(attempts, own, evidence, of_agent)
         .join(errors(failed, params), on=KEY, how="left")
         .join(failure_costs(failed, params), on=KEY, how="left")
-        .join(_better_alternatives(evidence, heuristics, params), on=KEY, how="left")
+        .join(better_alternatives(evidence, heuristics), on=KEY, how="left")
         .join(heuristics.select(*KEY, "confidence"), on=KEY, how="left")
         .with_columns(
             pl.col("error_id").fill_null(""),
@@ -202,7 +188,7 @@ def _rows(
             .alias("state"),
         )
         .with_columns(
-            first_why_bad() if is_first else why_bad(params),
+            why_bad(params),
             (excess.clip(lower_bound=0.0) * pl.col("failure_cost")).alias("cost"),
         )
         .with_columns(pl.when(pl.col("cost").is_not_null()).then(pl.col("cost_unit")))

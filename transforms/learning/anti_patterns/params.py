@@ -16,8 +16,8 @@ class AntiPatternParams(BaseModel):
 
     method: Annotated[str, chosen_method("anti_patterns.method")] = Field(
         default="anti_patterns/3",
-        description="From 2 on none is open whose confidence is above one half, and no alternative fails itself. From 3"
-        " on a hard_task is a task at which nobody succeeds, and an open avoid fails more often than its comparables.",
+        description="A hard_task is a task at which nobody succeeds, and an open avoid fails more often than its"
+        " comparables; none is open whose confidence is above one half, and no alternative fails itself.",
     )
     false_discovery_rate: float = Field(
         default=0.05,
@@ -46,11 +46,9 @@ class AntiPatternParams(BaseModel):
         ge=0,
         lt=1,
         description="A strategy of any agent that succeeds in more than this share of its attempts shows that the task"
-        " can be done: then nothing is a hard_task there (from anti_patterns/3 on).",
+        " can be done: then nothing is a hard_task there.",
     )
-    solved_attempts: int = Field(
-        default=5, ge=1, description="Attempts that such a strategy must have (from anti_patterns/3 on)."
-    )
+    solved_attempts: int = Field(default=5, ge=1, description="Attempts that such a strategy must have.")
     hard_rate: float = Field(
         default=0.5,
         gt=0,

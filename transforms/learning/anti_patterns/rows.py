@@ -114,18 +114,18 @@ def failure_costs(failed: pl.DataFrame, params: AntiPatternParams) -> pl.DataFra
     )
 
 
-def better_alternatives(
-    rows: pl.DataFrame, heuristics: pl.DataFrame, others: pl.DataFrame, to_beat: str
-) -> pl.DataFrame:
-    """Per strategy that has one: key, better_alternative, better_alternative_strategy_id.
+def better_alternatives(evidence: pl.DataFrame, heuristics: pl.DataFrame) -> pl.DataFrame:
+    """Return of each strategy to avoid that has one: key, better_alternative, better_alternative_strategy_id.
 
-    Of `others` of the same agent and task type whose lower bound beats this one's `to_beat`, the one with the highest
-    lower bound.
+    Of the strategies of the same agent and task type that do not keep failing themselves, and whose lower bound is
+    above this one's confidence, the one with the highest lower bound.
     """
     scope = list(KEY[:3])
-    bounds = heuristics.select(*KEY, pl.col(to_beat).alias("to_beat"))
+    others = heuristics.join(evidence.filter("is_open"), on=KEY, how="anti")
+    bounds = heuristics.select(*KEY, pl.col("confidence").alias("to_beat"))
     return (
-        rows.select(KEY)
+        evidence.filter(pl.col("kind") == "avoid")
+        .select(KEY)
         .join(bounds, on=KEY)
         .join(others.select(*KEY, "strategy", "confidence_low"), on=scope, suffix="_other")
         .filter(pl.col("confidence_low") > pl.col("to_beat"))

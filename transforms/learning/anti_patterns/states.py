@@ -8,8 +8,6 @@ from slowwave.transforms.learning.anti_patterns.arms import MILLION, Arms, arms_
 from slowwave.transforms.learning.anti_patterns.e_values import log_beta
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 
-# Methods that told the kinds apart by the mean of the comparables, not by whether anybody succeeds
-BEFORE_SUCCEEDING = ("anti_patterns/1", "anti_patterns/2")
 _TERMS = 12  # pairs of terms: an error below 1e-9 for the Beta parameters the params allow
 _HALF = 0.5
 _PRIOR_MEANS = (0.01, 0.99)  # what failure rates of 0 and 1 count for in the prior
@@ -57,24 +55,22 @@ def baselines(looks: pl.DataFrame, arms: Arms, params: AntiPatternParams) -> pl.
 def keeps_failing(looks: pl.DataFrame, arms: Arms, params: AntiPatternParams) -> pl.DataFrame:
     """The looks with `kind`, what the strategy would be, and `probability`, P(keeps failing); sorted by cell and day.
 
-    It would be hard_task where no strategy succeeds (see `succeeding`), else avoid; before anti_patterns/3 avoid where
-    its comparables fail less than half the time, else hard_task. The failure rate of its next session has a Beta
-    posterior: its own sessions, weighted by age, on a prior at its comparables' present rate (one half without any).
-    To keep failing is to be above that rate by the margin (avoid); to be above the failing rate where they fail half
-    the time or more.
+    It would be hard_task where no strategy succeeds (see `succeeding`), else avoid. The failure rate of its next
+    session has a Beta posterior: its own sessions, weighted by age, on a prior at its comparables' present rate (one
+    half without any). To keep failing is to be above that rate by the margin (avoid); to be above the failing rate
+    where they fail half the time or more.
     """
     expected = pl.col("baseline").fill_null(_HALF).clip(*_PRIOR_MEANS)
     others_succeed = (pl.col("baseline") < _HALF).fill_null(value=False)
     beyond = pl.col("baseline") + params.margin
     at = looks.hstack(baselines(looks, arms, params))
+    solvers = arms.succeeding["succeeding"].gather(latest_totals(looks, arms.succeeding, "task"))
+    is_avoid = pl.col("succeeding") > 0
     threshold = pl.when(others_succeed).then(beyond).otherwise(params.failing_rate)
-    is_avoid = others_succeed
-    if params.method not in BEFORE_SUCCEEDING:
-        solvers = arms.succeeding["succeeding"].gather(latest_totals(looks, arms.succeeding, "task"))
-        at = at.with_columns(solvers.fill_null(0))
-        is_avoid = pl.col("succeeding") > 0
-        threshold = pl.when(is_avoid).then(pl.max_horizontal(threshold, beyond)).otherwise(params.failing_rate)
-    at = at.with_columns(pl.when(is_avoid).then(pl.lit("avoid")).otherwise(pl.lit("hard_task")).alias("kind"))
+    threshold = pl.when(is_avoid).then(pl.max_horizontal(threshold, beyond)).otherwise(params.failing_rate)
+    at = at.with_columns(solvers.fill_null(0)).with_columns(
+        pl.when(is_avoid).then(pl.lit("avoid")).otherwise(pl.lit("hard_task")).alias("kind")
+    )
     # nothing fails more than what always fails, nor than comparables that there are not
     can_be_above = (threshold < 1) & ~(is_avoid & pl.col("baseline").is_null())
     rates = at.select(

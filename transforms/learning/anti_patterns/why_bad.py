@@ -58,20 +58,6 @@ def why_bad(params: AntiPatternParams) -> pl.Expr:
     return pl.concat_str(_counts(), reason, now, pl.lit(".")).alias("why_bad")
 
 
-def first_why_bad() -> pl.Expr:
-    """Return `why_bad` as anti_patterns/1 and 2 wrote it."""
-    now = (
-        pl.when((pl.col("state") == "closed") & pl.col("is_open"))
-        .then(pl.lit("; with what is known of its relatives it is expected to succeed more often than not"))
-        .when(pl.col("state") == "closed")
-        .then(pl.lit("; on the latest sessions this no longer holds"))
-        .when(pl.col("state") == "dormant")
-        .then(pl.format("; not tried since {}", pl.col("last_attempt_at").dt.strftime("%Y-%m-%d")))
-        .otherwise(pl.lit(""))
-    )
-    return pl.concat_str(_counts(), now, pl.lit(".")).alias("why_bad")
-
-
 def _counts() -> pl.Expr:
     """How often the strategy failed, how often with one error, and how often its comparables failed."""
     own = pl.format(

@@ -18,18 +18,15 @@ def with_apart(outcomes: pl.DataFrame, params: AttemptParams) -> pl.DataFrame:
     """Outcomes with `basis`, never NULL, and `apart`: why one counts for nothing, though it is known; NULL: it counts.
 
     An inferred outcome never takes the place of one that was reported or evaluated, whichever came later and whether
-    that was an attempt or not. Where there is none such it counts if `learn_from_inferred` is set. To `attempt/1`,
-    which knew no basis, all outcomes are alike.
+    that was an attempt or not. Where there is none such it counts if `learn_from_inferred` is set.
 
     Args:
         outcomes: interaction_id, basis (NULL or '': reported).
-        params: the method, and whether inferred outcomes are learned from.
+        params: whether inferred outcomes are learned from.
     """
     said = pl.when(pl.col("basis") != "").then("basis").otherwise(pl.lit(_REPORTED))
     is_inferred = pl.col("basis") == _INFERRED
-    if params.method == "attempt/1":
-        apart = pl.lit(None, pl.String)
-    elif params.learn_from_inferred:
+    if params.learn_from_inferred:
         is_reported_too = (~is_inferred).any().over("interaction_id") & pl.col("interaction_id").is_not_null()
         apart = pl.when(is_inferred & is_reported_too).then(pl.lit(REPORTED_TOO))
     else:

@@ -45,9 +45,7 @@ class AgentScope(_Frozen):
 class AttemptParams(_Frozen):
     """Which outcomes are attempts, which of them count, of which task type, and in whose scope."""
 
-    method: Annotated[str, chosen_method("attempts.method")] = Field(
-        default="attempt/2", description="attempt/1 knows no basis: an inferred outcome counts like a reported one."
-    )
+    method: Annotated[str, chosen_method("attempts.method")] = "attempt/2"
     learn_from_inferred: bool = Field(
         default=False,
         description="Outcomes with basis `inferred` are learned from, where nobody reported or evaluated one.",

@@ -1,4 +1,4 @@
-"""Attempts as integer counts per strategy and session, and how alike attempts of one session are."""
+"""Attempts as integer counts per strategy and session."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
+from slowwave.transforms.core.columns import STRATEGY_KEY
 from slowwave.transforms.core.counts.groups import Groups
-from slowwave.transforms.learning.forecast.params import ForecastParams
-from slowwave.transforms.learning.forecast.posterior import CELL
 
+CELL = STRATEGY_KEY
 _MOST = 2**63  # more numbers than there are
 
 
@@ -88,55 +88,6 @@ def cell_days(sessions: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def session_correlations(sessions: pl.DataFrame, cells: pl.DataFrame, params: ForecastParams) -> pl.DataFrame:
-    """Correlation of two attempts of one strategy within a session, per project: project, session_correlation (0-1).
-
-    A moment estimate: how much more often two attempts of one session succeed together than two of different sessions,
-    over the variance of one attempt (the intraclass correlation of binary data, Ridout, Demetrio and Firth 1999),
-    pooled over strategies by their number of pairs and shrunk towards the default. A strategy's drift looks like
-    correlation too, which makes intervals wider.
-    """
-    attempts, successes = pl.col("attempts"), pl.col("successes")
-    by_cell = (
-        sessions.lazy()
-        .group_by("cell", "block")
-        .agg(attempts.sum(), successes.sum())
-        .group_by("cell")
-        .agg(
-            attempts.sum().alias("n"),
-            successes.sum().alias("s"),
-            (attempts * (attempts - 1)).sum().alias("pairs_within"),
-            (successes * (successes - 1)).sum().alias("both_within"),
-            (attempts * attempts).sum().alias("squares"),
-            (successes * successes).sum().alias("success_squares"),
-        )
-        .collect()
-    )
-    across = pl.col("n") * pl.col("n") - pl.col("squares")
-    both_across = (pl.col("s") * pl.col("s") - pl.col("success_squares")) / across
-    excess = pl.col("both_within") - pl.col("pairs_within") * both_across
-    variance = pl.col("pairs_within") * (pl.col("s") / pl.col("n") - both_across)
-    told = (
-        by_cell.filter(across > 0, pl.col("pairs_within") > 0)
-        .join(cells.select("cell", "project"), on="cell")
-        .select("project", _fixed(excess).alias("excess"), _fixed(variance).alias("variance"))
-    )
-    prior = params.session_correlation_pairs / 4  # the variance of so many pairs at a rate of one half
-    correlation = (pl.col("excess") * _UNIT + params.session_correlation * prior) / (pl.col("variance") * _UNIT + prior)
-    return (
-        cells.select("project")
-        .unique()
-        .join(told.group_by("project").agg(pl.all().sum()), on="project", how="left")
-        .with_columns(pl.col("excess", "variance").fill_null(0))
-        .select("project", correlation.clip(0, 1).alias("session_correlation"))
-        .sort("project")
-    )
-
-
-_FIXED = 1_000_000
-_UNIT = 1 / _FIXED  # multiplied: Polars divides one row otherwise than many, in the last bit
-
-
-def _fixed(value: pl.Expr) -> pl.Expr:
-    """In millionths: a sum of integers is the same in any order."""
-    return (value * _FIXED).round().cast(pl.Int64)
+def known_days(sessions: pl.DataFrame) -> pl.DataFrame:
+    """Return cell, day, attempts, successes: when how much became known of each cell."""
+    return sessions.group_by("cell", pl.col("known_day").alias("day")).agg(pl.col("attempts", "successes").sum())

@@ -257,8 +257,6 @@ class Past:
 
     def _on_side_of_record(self, at_last: Floats, half: float) -> Floats:
         """The estimates, none of them on the other side of `half` than a whole record that is all of one kind."""
-        if not self._params.keeps_side:
-            return at_last
         never_failed, never_succeeded = self._unanimous
         return np.clip(at_last, np.where(never_failed, half, 0), np.where(never_succeeded, half, 1))
 
@@ -274,8 +272,6 @@ class Past:
 
         An interval may still widen past it. The same monotone map per column for all rows: no order changes.
         """
-        if not self._params.keeps_side:
-            return faded
         was_low = at_last < half
         was_low[:, 0] |= self._unanimous[1][self._last[tried]]
         least, most = np.where(was_low, -np.inf, half), np.where(was_low, half, np.inf)

@@ -14,7 +14,6 @@ from slowwave.transforms.core.counts.interval_coverage import Steps
 from slowwave.transforms.learning.confidence.confidences import Past
 from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint, Correction
 from slowwave.transforms.learning.confidence.states import GROUP, Known
-from slowwave.transforms.learning.forecast.posterior import fitted_points
 
 _BOUND = 1e-3
 _MICRO = 1_000_000
@@ -266,6 +265,49 @@ def _summed_of_late(grades: pl.DataFrame, days: pl.DataFrame, of_days: int) -> p
     return asked.with_columns(
         (pl.col(f"{name}_until").fill_null(0) - pl.col(f"{name}_after").fill_null(0)).alias(name) for name in names
     )
+
+
+def fitted_points(losses: pl.DataFrame, days: pl.DataFrame, params: ConfidenceParams) -> pl.DataFrame:
+    """Return the grid point each project uses at the start of each day: the least log loss on what was known before.
+
+    Args:
+        losses: of `confidence_losses`.
+        days: project and `day`, what is asked for.
+        params: the grid; a project with fewer than `min_fit_attempts` keeps the first point, others must be
+            better than it by `fit_margin_nats`, and ties go to the first.
+
+    Returns project, day, point (number in the grid), fit_attempts, log_loss and default_log_loss (nats per attempt;
+    NULL: nothing was forecast yet).
+    """
+    names = [f"loss_{number}" for number in range(len(params.grid))]
+    so_far = losses.sort("project", "known_day").with_columns(
+        pl.col("attempts", *names).cum_sum().over("project"), (pl.col("known_day") + 1).alias("day")
+    )
+    queries = days.select("project", "day").unique().sort("project", "day")
+    found = queries.sort("day").join_asof(
+        so_far.drop("known_day").with_columns(pl.col("day").cast(queries.schema["day"])).sort("day"),
+        on="day",
+        by="project",
+        strategy="backward",
+        check_sortedness=False,
+    )
+    is_fitted = pl.col("attempts").fill_null(0) >= params.min_fit_attempts
+    of_points = found.select(pl.col(names).fill_null(0)).to_numpy()
+    # a point must be better than the default by a margin, not by luck
+    margin = np.full(len(names), round(params.fit_margin_nats * _MICRO))
+    margin[0] = 0
+    least = pl.Series((of_points + margin).argmin(axis=1))
+    chosen = found.with_columns(pl.when(is_fitted).then(least).otherwise(0).alias("point"))
+    of_chosen = pl.Series(of_points[np.arange(len(of_points)), chosen["point"].to_numpy()])
+    per_attempt = pl.col("attempts") * _MICRO
+    return chosen.select(
+        "project",
+        "day",
+        "point",
+        pl.col("attempts").fill_null(0).alias("fit_attempts"),
+        (of_chosen / per_attempt).alias("log_loss"),
+        (pl.col(names[0]) / per_attempt).alias("default_log_loss"),
+    ).sort("project", "day")
 
 
 def fitted_dispersions(grades: pl.DataFrame, days: pl.DataFrame, params: ConfidenceParams) -> pl.DataFrame:

@@ -53,7 +53,6 @@ def _grid(*prior_strengths: int) -> tuple[ConfidencePoint, ...]:
     return (_DEFAULT, *points)
 
 
-_GRID_2 = _grid(3, 8, 20)
 # weighed as the plain sum of records is: all attempts alike, against relatives that are believed
 _PLAIN = tuple(
     ConfidencePoint(
@@ -65,8 +64,7 @@ _PLAIN = tuple(
     )
     for strength, share in product((2, 8), (0.5, 1))
 )
-_GRID_3 = (*_grid(3, 8), *_PLAIN)
-_UNCORRECTED = (Correction(records_share=0, shift=0),)
+_GRID = (*_grid(3, 8), *_PLAIN)
 _SHIFTS = (0, *(sign * step / 4 for step in range(1, 7) for sign in (1, -1)))
 _CORRECTIONS = tuple(Correction(records_share=share, shift=shift) for share in (0, 0.5, 1) for shift in _SHIFTS)
 
@@ -78,7 +76,7 @@ class ConfidenceParams(BaseModel):
 
     method: Annotated[str, chosen_method("confidence.method")] = "heuristic/3"
     grid: tuple[ConfidencePoint, ...] = Field(
-        default=_GRID_3, min_length=1, description="Tried on each project's own past; the first is the default."
+        default=_GRID, min_length=1, description="Tried on each project's own past; the first is the default."
     )
     corrections: tuple[Correction, ...] = Field(
         default=_CORRECTIONS, min_length=1, description="Tried on each project's late past; the first is the default."
@@ -152,15 +150,3 @@ class ConfidenceParams(BaseModel):
         description="Untried strategies listed per project, about: of more, those of the strategies that succeed most"
         " often in it.",
     )
-
-    @property
-    def keeps_side(self) -> bool:
-        """Whether a record that is all of one kind, and time alone, leave an estimate on its side of one half."""
-        return self.method != "heuristic/2"
-
-    def of_version(self, chosen: str) -> ConfidenceParams:
-        """Return the params, with their grid, of the version that `chosen` (heuristics.method) or `method` names."""
-        if "heuristic/2" not in (chosen, self.method):
-            return self
-        grid = _GRID_2 if self.grid == _GRID_3 else self.grid
-        return self.model_copy(update={"method": "heuristic/2", "grid": grid, "corrections": _UNCORRECTED})

@@ -12,9 +12,9 @@ from slowwave.transforms.core.carried import contents, contents_in_order, taken_
 from slowwave.transforms.core.frames import Frame, framed
 from slowwave.transforms.core.hashing import DIGEST_BYTES, digest, digests
 from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.learning.attempts.sessions import CELL
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import Known
-from slowwave.transforms.learning.forecast.posterior import CELL
 from slowwave.transforms.learning.scorecard.confidence import (
     TASK_DIFFICULTY,
     graded_beliefs,

@@ -8,11 +8,11 @@ import polars as pl
 from slowwave.transforms.core.counts.interval_coverage import Steps, worth_of
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.times import midnight
+from slowwave.transforms.learning.attempts.sessions import known_days
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.records import sum_of_records
 from slowwave.transforms.learning.confidence.states import Counts, Known
-from slowwave.transforms.learning.forecast.fits import known_days
-from slowwave.transforms.learning.heuristics_in_order import believed
+from slowwave.transforms.learning.heuristics import believed
 from slowwave.transforms.learning.scorecard.params import ScorecardParams
 from slowwave.transforms.learning.scorecard.scorecard import (
     BASE_RATE,

@@ -1,4 +1,4 @@
-"""How well the forecasts of success did, as first released: as of past Mondays against what then happened."""
+"""How forecasts made at past Mondays are graded against what then happened: metrics, intervals, rows."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from slowwave.transforms.core.arrays import Floats
 from slowwave.transforms.core.counts import forecast_grades as scores
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.schema import computed_schema
-from slowwave.transforms.core.times import FIRST_MONDAY, epoch_day, midnight
-from slowwave.transforms.learning.forecast.fits import forecast_fits, known_days, success_forecasts
-from slowwave.transforms.learning.forecast.params import ForecastParams
+from slowwave.transforms.core.times import FIRST_MONDAY, epoch_day
 from slowwave.transforms.learning.scorecard.params import ScorecardParams
 from slowwave.transforms.learning.tables import Scorecard
 
@@ -42,56 +40,6 @@ def cutoff_days(first_day: int, as_of: datetime, params: ScorecardParams) -> pl.
     return cutoffs.with_columns(horizon.alias("day")).explode("day")
 
 
-def graded_forecasts(
-    sessions: pl.DataFrame, cells: pl.DataFrame, losses: pl.DataFrame, cutoffs: pl.DataFrame, params: ForecastParams
-) -> pl.DataFrame:
-    """What each method said at the start of each cutoff day, on the attempts of the horizon: common rows for all.
-
-    Args:
-        sessions: of `attempt_sessions`.
-        cells: of `attempt_cells`.
-        losses: of `project_losses`.
-        cutoffs: cutoff, day (both in days since 1970): attempts of which days a cutoff's forecasts are graded on.
-        params: the grid.
-
-    Returns cutoff, block (the day tried), cell, attempts, successes, and per method the forecast.
-    """
-    tried = (
-        sessions.join(cutoffs, on="day")
-        .group_by("cutoff", "cell", "day")
-        .agg(pl.col("attempts", "successes").sum())
-        .rename({"day": "block"})
-    )
-    columns = ["cutoff", "block", "cell", "attempts", "successes", params.method, BASE_RATE, LAPLACE]
-    if tried.is_empty():
-        return tried.with_columns(pl.lit(None, pl.Float64).alias(name) for name in columns[-3:]).select(columns)
-    asked = tried.select("cell", pl.col("cutoff").alias("day")).unique()
-    of_project = asked.join(cells, on="cell").select("project", "day").unique()
-    no_correlation = pl.DataFrame(schema={"project": pl.String, "session_correlation": pl.Float64})
-    fits = forecast_fits(losses, no_correlation, of_project, params)
-    known = known_days(sessions)
-    told = success_forecasts(known, asked, cells, fits, params).select(
-        "cell", pl.col("day").alias("cutoff"), pl.col("confidence").alias(params.method)
-    )
-    known = known.join(cells.select("cell", "project"), on="cell")
-    days = cutoffs["cutoff"].unique().sort()
-    own = known_before(known, ["cell"], days, "own")
-    project = known_before(known, ["project"], days, "project")
-    return (
-        tried.join(told, on=["cell", "cutoff"])
-        .join(cells.select("cell", "project"), on="cell")
-        .join(own, on=["cell", "cutoff"], how="left")
-        .join(project, on=["project", "cutoff"], how="left")
-        .with_columns(pl.col("^(own|project)_(attempts|successes)$").fill_null(0))
-        .with_columns(
-            ((pl.col("project_successes") + 1) / (pl.col("project_attempts") + 2)).alias(BASE_RATE),
-            ((pl.col("own_successes") + 1) / (pl.col("own_attempts") + 2)).alias(LAPLACE),
-        )
-        .select(columns)
-        .sort("cutoff", "block", "cell")
-    )
-
-
 def known_before(known: pl.DataFrame, key: list[str], days: pl.Series, prefix: str) -> pl.DataFrame:
     """Per key and cutoff the attempts and successes known before it, as `<prefix>_attempts`, `<prefix>_successes`."""
     names = [f"{prefix}_attempts", f"{prefix}_successes"]
@@ -114,30 +62,6 @@ def known_before(known: pl.DataFrame, key: list[str], days: pl.Series, prefix: s
         .filter(pl.col(names[0]).is_not_null())
         .select(*key, *names, "cutoff")
     )
-
-
-def scorecard(forecasts: pl.DataFrame, params: ScorecardParams, method: str) -> pl.DataFrame:
-    """Grades of every method at every cutoff, and over all cutoffs up to it (`…_to_date`), sorted by key.
-
-    Args:
-        forecasts: of `graded_forecasts`.
-        params: resamples and interval.
-        method: the method others are compared with.
-
-    Returns method, metric, cutoff_at, horizon_days, value, value_low, value_high (days drawn with replacement: a block
-    bootstrap, Künsch 1989; NULL where undefined), attempts, cutoffs. Metrics: brier, log_loss, auc,
-    calibration_in_the_large, calibration_slope, calibration_error, calibration_error_if_perfect (its interval: of
-    perfect forecasters), and for `method` brier and log_loss minus each other method's, on the same draws of days.
-    """
-    rows = []
-    for cutoff in forecasts["cutoff"].unique().sort():
-        alone = forecasts.filter(pl.col("cutoff") == cutoff)
-        so_far = forecasts.filter(pl.col("cutoff") <= cutoff)
-        about = (midnight(int(cutoff)), params.horizon_days)
-        methods = (method, BASE_RATE, LAPLACE)
-        rows += grades(alone, "{}", about, [str(cutoff), ""], methods, params)
-        rows += grades(so_far, "{}_to_date", about, [str(cutoff), "_to_date"], methods, params)
-    return scorecard_rows(rows)
 
 
 def scorecard_rows(rows: list[tuple[object, ...]]) -> pl.DataFrame:
@@ -164,6 +88,11 @@ def grades(
         seed: tells the draws of blocks.
         methods: the columns that are graded; the first is compared with the others.
         params: resamples and interval.
+
+    Metrics: brier, log_loss, auc, calibration_in_the_large, calibration_slope, calibration_error,
+    calibration_error_if_perfect (its interval: of perfect forecasters), and for the first method brier and log_loss
+    minus each other method's, on the same draws of days. value_low and value_high: days drawn with replacement, a block
+    bootstrap (Künsch 1989); NULL where undefined.
     """
     blocks = forecasts["block"].unique().sort()
     generator = np.random.default_rng(int(digest(seed)[:12], 16))

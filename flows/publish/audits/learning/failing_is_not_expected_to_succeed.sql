@@ -3,5 +3,4 @@
 SELECT a.project, a.agent, a.task_type, a.strategy_id
 FROM anti_patterns AS a
 JOIN heuristics AS h USING (project, agent, task_type, strategy_id)
-JOIN runs AS r ON r.run_id = a.run_id
-WHERE a.state = 'open' AND h.confidence > 0.5 AND NOT list_contains(r.methods, 'anti_patterns/1')
+WHERE a.state = 'open' AND h.confidence > 0.5
