@@ -11,6 +11,9 @@ from slowwave.transforms.core.methods.registry import methods
 _GONE_SECTIONS = {"forecast": "only heuristic/1 read it, which was retired"}
 _GONE = {
     "heuristics.trend_method": "heuristics.method chooses the trend and the scorecard, too",
+    **dict.fromkeys(
+        ("errors.min_words_for_words", "errors.min_named_words"), "only error/1 read it, which was retired"
+    ),
     "scorecard.method": "heuristics.method chooses the trend and the scorecard, too",
 }
 

@@ -1,18 +1,15 @@
-"""What `error/2` and `error/3` make of messages written by hand.
+"""What `error/3` makes of messages written by hand.
 
-The files in tests/golden/error-2 and 3 are released: neither they nor their digests change (see golden_tables).
+The file in tests/golden/error-3 is released: neither it nor its digest changes (see golden_tables).
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 import polars as pl
 from error_rows import frame
 from golden_tables import assert_golden
 
 from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
-from slowwave.transforms.grouping.errors.params import ErrorParams
 
 _USERS = ("ann", "bea", "cleo", "dora", "eve", "fay")
 _TRACEBACK = "Traceback (most recent call last):\n  File \"/srv/{0}.py\", line {1}, in f\n    x\nKeyError: '{0}'\n"
@@ -69,17 +66,7 @@ _NAMED = (
 )
 
 
-def _published(method: str, messages: Iterable[str]) -> pl.DataFrame:
-    said = list(messages)
-    params = ErrorParams.model_validate({"method": method})
-    found = [error_fingerprints(frame(part, name), params) for name, part in (("atlas", said), ("borealis", said[::2]))]
-    return pl.concat(found).sort("project", "error_message")
-
-
-def test_what_was_published_is_published():
-    found = _published("error/2", MESSAGES)
-    assert_golden(found.drop("error_family", "error_family_template"), "error-2/errors")
-
-
 def test_errors_and_families_are_those_that_were_published():
-    assert_golden(_published("error/3", (*MESSAGES, *_NAMED)), "error-3/errors")
+    said = [*MESSAGES, *_NAMED]
+    found = [error_fingerprints(frame(part, name)) for name, part in (("atlas", said), ("borealis", said[::2]))]
+    assert_golden(pl.concat(found).sort("project", "error_message"), "error-3/errors")

@@ -34,19 +34,17 @@ def lines() -> pl.DataFrame:
 
 def test_grouping_accuracy(lines):
     accuracy = printed("Log lines of real systems", lines, "project")
-    ours = accuracy["error/2"]
+    ours = accuracy["families"]  # gold templates of logs mask names too
     assert fmean(ours.values()) > 0.92
     # of OpenStack's requests only quotes are seen: the rule that read into them fired nowhere else
     assert [system for system, accuracy in ours.items() if accuracy < 0.9] == ["OpenStack"]
-    # gold templates of logs mask names too: they are families
-    assert fmean(accuracy["families"].values()) >= fmean(ours.values())
     for other in ("drain3", "masking"):
         assert fmean(ours.values()) > fmean(accuracy[other].values()) + 0.1
 
 
 def test_grouping_holds_on_half_the_lines(lines):
     half = lines.sample(fraction=0.5, seed=1)
-    mean = fmean(grouping_accuracy(half, METHODS["error/2"](half), "project").values())
+    mean = fmean(grouping_accuracy(half, METHODS["families"](half), "project").values())
     print(f"grouping accuracy on half the lines: {mean:.4f}")
     assert mean > 0.9
 

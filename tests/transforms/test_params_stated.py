@@ -15,7 +15,7 @@ OF_BEFORE = {
     "heuristics": {"trend_method": "strategy_trend/1", "trend_days": 21},
     "scorecard": {"method": "scorecard/1"},
     "forecast": {"method": "heuristic/1", "parent_strength": 6},
-    "errors": {"max_tokens": 32},
+    "errors": {"min_named_words": 3, "max_tokens": 32},
 }
 
 
@@ -26,7 +26,7 @@ def test_what_is_gone_is_left_out_and_the_rest_is_taken() -> None:
 
 def test_each_that_has_no_effect_is_named() -> None:
     told = without_effect(OF_BEFORE, NOW)
-    names = ["forecast", "heuristics.trend_method", "scorecard.method"]
+    names = ["forecast", "heuristics.trend_method", "scorecard.method", "errors.min_named_words"]
     assert [text.split(" has ")[0] for text in told] == names
     assert told[0] == "forecast has no effect any more: only heuristic/1 read it, which was retired"
 

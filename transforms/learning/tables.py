@@ -43,7 +43,7 @@ class CountedOutcomes(Table):
         "How it is known: reported by the program or the person, evaluated by a grader, or inferred by a rule."
     )
     basis_method: str | None = column("What graded or inferred it, with version. NULL: not said.")
-    is_attempt: bool = column("It was really tried: no cascade, skip, cancellation or refusal (`attempt/1`).")
+    is_attempt: bool = column("It was really tried: no cascade, skip, cancellation or refusal (`attempt/2`).")
     is_counted: bool = column(
         "It is an attempt, and not apart: an inferred one counts only with `learn_from_inferred` (a param), and where"
         " its interaction has no other outcome that was not inferred (`attempt/2`)."
@@ -84,8 +84,7 @@ class ErrorTemplates(Table):
     )
     error_template: str = column("Text of the error, with placeholders.")
     error_family: str | None = column(
-        "Family of errors: what those of the project have in common that differ in what they name. NULL: the method"
-        " (`error/1`, `error/2`) tells no families."
+        "Family of errors: what those of the project have in common that differ in what they name. NULL: none is known."
     )
     error_family_template: str | None = column("Its text with placeholders. NULL: as error_family.")
     example: str = column("One real message.")
@@ -129,7 +128,7 @@ class Heuristics(Table):
     )
     prior_share: float = column(
         "Share of `confidence` that its own attempts do not decide. It comes from `prior_mean`, and the longer the"
-        " strategy is not tried, by what any strategy is expected to do there (`heuristic/1`: by `prior_mean` alone).",
+        " strategy is not tried, by what any strategy is expected to do there.",
         unit="0-1",
     )
     trend: Trend = column(

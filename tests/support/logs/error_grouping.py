@@ -1,9 +1,9 @@
 """How well error messages are grouped: ours, and what others do, on messages marked with the error they are.
 
-Run as a program, it prints every table: grouping accuracy of `error/3` (errors and families), `error/2`, `error/1`,
+Run as a program, it prints every table: grouping accuracy of `error/3` (errors and families),
 drain3 and regular expressions that mask figures, on messages made up by format, on the log lines in
 ../shared/data/loghub (where they are), on lines of systems made up for the purpose,
-and on the messages of coding tools in tests/fixtures; in how many systems each rule of `error/2` fires, and what each
+and on the messages of coding tools in tests/fixtures; in how many systems each rule of families fires, and what each
 system gets from the rules that fire in three others.
 """
 
@@ -23,7 +23,7 @@ from error_formats import format_errors
 from make_coding_errors import FILES, NAMES, WORDS
 from system_lines import system_lines
 
-from slowwave.transforms.grouping.errors import masking as error_masking
+from slowwave.transforms.grouping.errors import variables as error_variables
 from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
 from slowwave.transforms.grouping.errors.params import ErrorParams
 
@@ -70,12 +70,9 @@ def _named(mark: str, message: str) -> str:
     return found.most_common(1)[0][0] if found else ""
 
 
-def ours(method: str, level: str = "error_id") -> Grouped:
-    """Our groups of messages (project, error_message), by error or by family (error_family)."""
-    return _grouped_by(ErrorParams.model_validate({"method": method}), level)
+def ours(level: str, params: ErrorParams | None = None) -> Grouped:
+    """Our groups of messages (project, error_message), by error (error_id) or by family (error_family)."""
 
-
-def _grouped_by(params: ErrorParams, level: str = "error_id") -> Grouped:
     def grouped(messages: pl.DataFrame) -> pl.Series:
         found = error_fingerprints(messages.select("project", "error_message"), params)
         on = ["project", "error_message"]
@@ -112,10 +109,8 @@ def first_line(messages: pl.DataFrame) -> pl.Series:
 
 
 METHODS: Mapping[str, Grouped] = {
-    "error/3": ours("error/3"),
-    "families": ours("error/3", "error_family"),
-    "error/2": ours("error/2"),
-    "error/1": ours("error/1"),
+    "error/3": ours("error_id"),
+    "families": ours("error_family"),
     "drain3": drain3,
     "masking": masked,
     "1st line": first_line,
@@ -144,10 +139,10 @@ def printed(title: str, messages: pl.DataFrame, by: str) -> dict[str, dict[str, 
 
 
 def rule_systems(messages: pl.DataFrame) -> list[set[str]]:
-    """The systems in which each rule of `error/2` changes a message (system, error_message), in the rules' order."""
+    """The systems in which each rule of families changes a message (system, error_message), in the rules' order."""
     said = messages.select("system", "error_message").unique().with_columns(text=pl.col("error_message"))
     found = []
-    for pattern, value in error_masking.RULES:
+    for pattern, value in error_variables.RULES:
         after = said.with_columns(after=pl.col("text").str.replace_all(pattern, value))
         found.append(set(after.filter(pl.col("after") != pl.col("text"))["system"]))
         said = after.select("system", "error_message", text="after")
@@ -156,17 +151,17 @@ def rule_systems(messages: pl.DataFrame) -> list[set[str]]:
 
 def told_by_others(lines: pl.DataFrame, tools: pl.DataFrame) -> dict[str, float]:
     """The accuracy on each system of `lines` with the rules alone that fire in three other systems or tools."""
-    rules = error_masking.RULES
+    rules = error_variables.RULES
     fires = rule_systems(pl.concat([lines.with_columns(system="project"), tools], how="diagonal"))
     accuracy = {}
     try:
         for (system,), of_system in lines.group_by("project", maintain_order=True):
-            error_masking.RULES = tuple(
+            error_variables.RULES = tuple(
                 rule for rule, where in zip(rules, fires, strict=True) if len(where - {system}) >= _SYSTEMS_OF_RULE
             )
-            accuracy |= grouping_accuracy(of_system, METHODS["error/2"](of_system), "project")
+            accuracy |= grouping_accuracy(of_system, METHODS["families"](of_system), "project")
     finally:
-        error_masking.RULES = rules
+        error_variables.RULES = rules
     return accuracy
 
 
@@ -176,8 +171,8 @@ def with_bounds_of_others(lines: pl.DataFrame) -> dict[str, float]:
     grid = sorted(product((4, 5, 6), (5, 7, 9), (6, 8, 12)), key=lambda bounds: bounds != (5, 7, 8))
     of_bounds = []
     for bounds in grid:
-        params = ErrorParams.model_validate({"method": "error/2"} | dict(zip(names, bounds, strict=True)))
-        of_bounds.append(grouping_accuracy(lines, _grouped_by(params)(lines), "project"))
+        params = ErrorParams.model_validate(dict(zip(names, bounds, strict=True)))
+        of_bounds.append(grouping_accuracy(lines, ours("error_family", params)(lines), "project"))
     return {
         system: max(of_bounds, key=lambda of: sum(value for name, value in of.items() if name != system))[system]
         for system in of_bounds[0]
@@ -212,7 +207,7 @@ def main() -> None:
         shown = ", ".join(f"{system} {value:.3f}" for system, value in accuracy.items())
         print(f"\nWith {what}: mean {fmean(accuracy.values()):.3f}; {shown}")
     fires = rule_systems(pl.concat([lines.with_columns(system="project"), coding], how="diagonal"))
-    for (pattern, _), where in zip(error_masking.RULES, fires, strict=True):
+    for (pattern, _), where in zip(error_variables.RULES, fires, strict=True):
         print(f"{len(where):3} {pattern[:100]!r}")
 
 

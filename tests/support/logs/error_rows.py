@@ -11,7 +11,7 @@ from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
 from slowwave.transforms.grouping.errors.params import ErrorParams
 
 SCHEMA = {"project": pl.String, "error_message": pl.String}
-V1, V2, V3 = (ErrorParams(method=f"error/{number}") for number in (1, 2, 3))
+PARAMS = ErrorParams()
 USERS = ["ann", "bea", "cleo", "dora", "eve", "fay"]
 
 
@@ -20,20 +20,15 @@ def frame(messages: Iterable[str | None], project: str = "p") -> pl.DataFrame:
     return pl.DataFrame([(project, message) for message in messages], schema=SCHEMA, orient="row")
 
 
-def rows_of(messages: Iterable[str], params: ErrorParams) -> dict[str, dict[str, Any]]:
+def rows_of(messages: Iterable[str], params: ErrorParams = PARAMS) -> dict[str, dict[str, Any]]:
     """The row of each message."""
     found = error_fingerprints(frame(messages), params)
     return {row["error_message"]: row for row in found.iter_rows(named=True)}
 
 
-def template_of(message: str, params: ErrorParams) -> str:
-    """The template of a message on its own."""
-    return rows_of([message], params)[message]["error_template"]
-
-
-def groups_of(messages: Iterable[str], params: ErrorParams) -> list[list[str]]:
-    """The messages by error, sorted."""
+def groups_of(messages: Iterable[str], params: ErrorParams = PARAMS, by: str = "error_id") -> list[list[str]]:
+    """The messages by error, or by family (`error_family`), sorted."""
     groups: dict[str, set[str]] = {}
     for message, row in rows_of(messages, params).items():
-        groups.setdefault(row["error_id"], set()).add(message)
+        groups.setdefault(row[by], set()).add(message)
     return sorted(sorted(group) for group in groups.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from error_rows import V3, frame, groups_of, rows_of
+from error_rows import PARAMS, frame, groups_of, rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,12 +37,12 @@ _NAMES = (
 @pytest.mark.parametrize(("one", "other"), _VARIABLES)
 def test_what_varies_between_occurrences_is_masked(one, other):
     text = "the worker gave up on {} today"
-    assert len(groups_of([text.format(one), text.format(other)], V3)) == 1
+    assert len(groups_of([text.format(one), text.format(other)], PARAMS)) == 1
 
 
 @pytest.mark.parametrize("text", _NAMES)
 def test_what_is_named_tells_errors_apart_and_not_families(text):
-    rows = rows_of([text.format(name) for name in ("cart", "orders", "users", "stock")], V3).values()
+    rows = rows_of([text.format(name) for name in ("cart", "orders", "users", "stock")], PARAMS).values()
     assert len({row["error_id"] for row in rows}) == 4
     assert len({row["error_family"] for row in rows}) == 1
 
@@ -65,7 +65,7 @@ def test_what_is_named_tells_errors_apart_and_not_families(text):
     ],
 )  # fmt: skip
 def test_the_failing_thing_is_named(message, template):
-    assert rows_of([message], V3)[message]["error_template"] == template
+    assert rows_of([message], PARAMS)[message]["error_template"] == template
 
 
 _text = st.builds("{} {}{}".format, st.sampled_from(_NAMES), st.sampled_from(["", "7", "\n2 failing"]), st.just(""))
@@ -74,8 +74,8 @@ _named = st.builds(str.format, _text, st.sampled_from(["cart", "users", "a1", "x
 
 @given(st.lists(_named, min_size=1, max_size=30), st.lists(_named, max_size=30))
 def test_an_error_does_not_depend_on_other_messages_and_has_one_family(some, others):
-    found = error_fingerprints(frame(some), V3)
-    both = error_fingerprints(frame([*some, *others]), V3)
+    found = error_fingerprints(frame(some), PARAMS)
+    both = error_fingerprints(frame([*some, *others]), PARAMS)
     same = found.join(both, on="error_message", how="left", maintain_order="left", suffix="_of_both")
     assert same["error_id"].equals(same["error_id_of_both"].alias("error_id"))
     assert both.group_by("error_id").agg(pl.col("error_family").n_unique())["error_family"].max() == 1

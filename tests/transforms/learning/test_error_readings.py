@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import polars as pl
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
@@ -48,16 +47,14 @@ def test_what_was_read_is_not_read_again_unless_the_rules_changed():
     marked = framed(ErrorReadings, whole.with_columns(masked=pl.lit("as it was")))
     assert read([*MESSAGES, "new 1"], before=marked)[1].filter(masked="as it was").height == whole.height
     for other in (
-        Params(errors=ErrorParams(method="error/1")),
         Params(errors=ErrorParams(max_line_code_points=60)),
         Params(attempts=AttemptParams(not_attempted=(NotAttempted(reason="lost", pattern="lost"),))),
     ):
         assert "as it was" not in read(MESSAGES, before=marked, params=other)[0]["masked"].to_list()
 
 
-@pytest.mark.parametrize("method", ["error/1", "error/2", "error/3"])
-def test_fingerprints_of_what_was_read_are_those_of_the_messages(method):
-    params = Params(errors=ErrorParams(method=method))
+def test_fingerprints_of_what_was_read_are_those_of_the_messages():
+    params = Params()
     said = [message for message in MESSAGES if message is not None]
     errors = pl.DataFrame({"project": ["p", "q"] * len(said), "error_message": [text for text in said for _ in "pq"]})
     _, handed = read(MESSAGES, params=params)

@@ -22,7 +22,6 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "eligible-3/memory_eligibility": "faf0cac00a1d463e877db92e71850151d7a53a416bc2789d97753f7c6668b5c3",
     "eligible-3/memory_health": "eb75f98f718a6bd572951d7b61b4d8bcba244880e095312ce08b977f8661ad3f",
     "eligible-3/memory_references": "1e0d3459eb357271edbf85cc60fb7916e01baddd3e61fa81589fa8d4b3ae0447",
-    "error-2/errors": "d297e1217727a6f5fbab949a58c496524e18b4ad42ea5ae56266d747f7eb7fc7",
     "error-3/errors": "f26bed6380f103e1764c82892ef39a251dc8c9416a0ea399503b10515de68a98",
     "extract-1/extracted_statements": "b5370c044f02866749c33ee10d9f48435ed2bafc650bc536888f9233135a6b43",
     "forgetting-3/forgetting_plan": "2532ecc27052ddddb652d7e4e370313283f78af47ec3da945c1f821b13705a4f",

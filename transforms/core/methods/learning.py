@@ -30,31 +30,6 @@ OF_LEARNING: tuple[Method, ...] = (
         golden=("heuristic-3/strategy_variants",),
     ),
     Method(
-        id="error/1",
-        computes="Which error messages are the same error.",
-        implementation="slowwave.transforms.grouping.errors.fingerprints.ERROR_1",
-        chosen_by=("errors.method",),
-        reads=(
-            *("errors.max_code_points", "errors.max_line_code_points", "errors.max_tokens", "errors.min_words"),
-            *("errors.min_words_for_words", "errors.min_names", "errors.min_identifiers"),
-            *("errors.min_words_in_place", "errors.min_named_words"),
-        ),
-        golden=("heuristic-1/error_templates",),
-    ),
-    Method(
-        id="error/2",
-        computes="Which error messages are the same error, told by the line that says what went wrong.",
-        implementation="slowwave.transforms.grouping.errors.fingerprints.ERROR_2",
-        chosen_by=("errors.method",),
-        reads=(
-            *("errors.max_code_points", "errors.max_line_code_points", "errors.max_tokens", "errors.min_words"),
-            *("errors.min_words_beside_few", "errors.min_names", "errors.min_identifiers"),
-            *("errors.min_words_in_place", "errors.min_words_in_first_place"),
-        ),
-        changed="A line is told by its shape: error/1 fitted the systems it was written on, and others far less.",
-        golden=("error-2/errors", "heuristic-2/error_templates"),
-    ),
-    Method(
         id="error/3",
         computes="Which error messages are of the same failing thing, and which errors are of one family.",
         implementation="slowwave.transforms.grouping.errors.fingerprints.ERROR_3",

@@ -26,6 +26,26 @@ RETIRED: tuple[RetiredMethod, ...] = (
         },
     ),
     RetiredMethod(
+        id="error/1",
+        computed="Which error messages are the same error.",
+        reason="It fitted the systems it was written on, and others far less.",
+        successor="error/2",
+        last_release="0.1.0",
+        golden={
+            "heuristic-1/error_templates": "0795173a4c20f0823ca9a7a35f82ec1fde07f28e70f8066d665072afede271f6",
+        },
+    ),
+    RetiredMethod(
+        id="error/2",
+        computed="Which error messages are the same error, told by the line that says what went wrong.",
+        reason="It took failures of different tests, modules and tables for one error.",
+        successor="error/3",
+        golden={
+            "error-2/errors": "d297e1217727a6f5fbab949a58c496524e18b4ad42ea5ae56266d747f7eb7fc7",
+            "heuristic-2/error_templates": "0795173a4c20f0823ca9a7a35f82ec1fde07f28e70f8066d665072afede271f6",
+        },
+    ),
+    RetiredMethod(
         id="heuristic/1",
         computed="How likely the next comparable attempt of a strategy succeeds, by evidence that fades.",
         reason="What was no longer tried could overtake what was, as evidence faded.",

@@ -1,4 +1,4 @@
-"""Which line of an error message says what went wrong, for `error/2`.
+"""Which line of an error message says what went wrong.
 
 By the forms that reports have in common, not by the words of one program: the last line of a Python traceback; the
 first of a JVM's, a Node.js or a panic's; the name of the first failing test; the first error of a compiler; else the

@@ -1,4 +1,4 @@
-"""Which test a message reports as failed, for `error/3`.
+"""Which test a message reports as failed.
 
 A test is the failing thing whatever it says of the values it compared, so its name alone tells the error. The name is
 put in backquotes: there the mask of families finds it, as it finds every quoted name.

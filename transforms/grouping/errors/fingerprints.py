@@ -10,14 +10,9 @@ import polars as pl
 from slowwave.transforms.core.blank import is_blank
 from slowwave.transforms.core.hashing import hashed
 from slowwave.transforms.core.methods.registry import implementation
-from slowwave.transforms.grouping.errors.cause import error_cause
 from slowwave.transforms.grouping.errors.failing_tests import error_subject
-from slowwave.transforms.grouping.errors.lines import error_summary
-from slowwave.transforms.grouping.errors.masking import error_masked
-from slowwave.transforms.grouping.errors.mining import error_mined
 from slowwave.transforms.grouping.errors.params import ErrorParams
-from slowwave.transforms.grouping.errors.placeholders import masked_error, named_placeholders, shown_placeholders
-from slowwave.transforms.grouping.errors.templates import error_templates
+from slowwave.transforms.grouping.errors.placeholders import named_placeholders, shown_placeholders
 from slowwave.transforms.grouping.errors.variables import error_families, error_named
 
 _COLUMNS = (
@@ -31,7 +26,7 @@ class ErrorGrouping:
     """A version of the method: the line that tells a message, its places that vary by kind, and those that do by text.
 
     `summary` adds the column summary to messages (error_message), `masked` is Expr -> Expr, and `templates`
-    takes project, masked and returns these with template, texts, places, and where the version has families, family.
+    takes project, masked and returns these with template and family.
     """
 
     summary: Callable[[pl.DataFrame, ErrorParams], pl.DataFrame]
@@ -39,8 +34,6 @@ class ErrorGrouping:
     templates: Callable[[pl.DataFrame, ErrorParams], pl.DataFrame]
 
 
-ERROR_1 = ErrorGrouping(error_summary, masked_error, error_templates)
-ERROR_2 = ErrorGrouping(error_cause, error_masked, error_mined)
 ERROR_3 = ErrorGrouping(error_subject, error_named, error_families)
 
 
@@ -66,11 +59,9 @@ def error_fingerprints(errors: pl.DataFrame, params: ErrorParams | None = None) 
     Returns:
         One row per distinct input row whose message is not blank (see `is_blank`), sorted by project and error_message:
         project, error_message, error_id (digest of the template, the same in every project), error_template,
-        error_family (digest of the template that errors of the project have in common once names are masked, NULL
-        before `error/3`), error_family_template, example
-        (the shortest message of the template in the project; of equal length, the first in code point order), reason
-        (the placeholders put in; how many texts were merged, and in which tokens this one differs, with what stands
-        there).
+        error_family (digest of the template that errors of the project have in common once names are masked),
+        error_family_template, example (the shortest message of the template in the project; of equal length, the first
+        in code point order), reason (the placeholders put in).
     """
     params = params or ErrorParams()
     said = errors.select("project", "error_message").filter(~is_blank(pl.col("error_message")))
@@ -91,14 +82,9 @@ def errors_of(messages: pl.DataFrame, params: ErrorParams, read: pl.DataFrame) -
     )
     templates = by.templates(masked.select("project", "masked").unique(), params)
     templates = templates.join(_shown(templates["template"], "error_id", "error_template"), on="template", how="left")
-    if "family" in templates.columns:
-        families = _shown(templates["family"], "error_family", "error_family_template")
-        templates = templates.join(families, on="family", how="left")
-    else:
-        unsaid = pl.lit(None, pl.String)
-        templates = templates.with_columns(error_family=unsaid, error_family_template=unsaid)
+    families = _shown(templates["family"], "error_family", "error_family_template")
+    templates = templates.join(families, on="family", how="left")
     put_in = named_placeholders(pl.col("masked"))
-    merged = pl.format("{} texts merged, differing in token {}", "texts", shown_placeholders(pl.col("places")))
     of_template = ["project", "error_template"]
     of_masked = templates.select(
         *of_template,
@@ -107,12 +93,7 @@ def errors_of(messages: pl.DataFrame, params: ErrorParams, read: pl.DataFrame) -
         "error_family",
         "error_family_template",
         number=pl.struct(of_template).rank("dense"),
-        reason=pl.concat_str(
-            pl.when(put_in == "").then(pl.lit("no placeholder")).otherwise(pl.format("put in: {}", put_in)),
-            pl.when(pl.col("places") != "").then(merged),
-            separator="; ",
-            ignore_nulls=True,
-        ),
+        reason=pl.when(put_in == "").then(pl.lit("no placeholder")).otherwise(pl.format("put in: {}", put_in)),
     )
     told = masked.join(of_masked, on=["project", "masked"], how="left", maintain_order="left")
     size = pl.col("error_message").str.len_chars()

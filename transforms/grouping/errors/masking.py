@@ -1,4 +1,4 @@
-"""Placeholders of `error/2`: what differs between two occurrences of one error, identified by its shape alone.
+"""Placeholders of a family of errors: what differs between occurrences, and names, identified by their shape alone.
 
 A rule is here because it fires in at least three of the systems and tools that grouping is scored on; none knows the
 words of one system. What must not vary stays: the status of an HTTP error, an exit code, an errno, codes such as
@@ -9,9 +9,7 @@ backtracking, so no text makes them slow.
 
 from __future__ import annotations
 
-import polars as pl
-
-from slowwave.transforms.grouping.errors.placeholders import ANY, KEPT, MARKS, SHOWN
+from slowwave.transforms.grouping.errors.placeholders import ANY, KEPT, MARKS
 
 _VALUES = f"[{''.join(mark for mark in MARKS.values() if mark != ANY)}]"
 _CODE_WORDS = (
@@ -108,16 +106,3 @@ RULES = (
     (r"\s+", " "),
 )
 """What is put in, in order: a pattern and what takes its place."""
-
-
-def error_masked(text: pl.Expr) -> pl.Expr:
-    """`text` with placeholders put in, white space runs as one space, trimmed.
-
-    A text that shows placeholders already (`<number>`) is taken at its word: a template is its own template.
-    """
-    text = text.str.replace_all(r"[\x00-\x08\x0e-\x1f\x7f]", " ")
-    for shown, mark in SHOWN.items():
-        text = text.str.replace_all(shown, mark, literal=True)
-    for pattern, value in RULES:
-        text = text.str.replace_all(pattern, value)
-    return text.str.strip_chars()

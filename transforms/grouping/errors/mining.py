@@ -1,4 +1,4 @@
-"""Templates of masked error messages, method `error/2`: which places of like texts vary.
+"""Templates of masked error messages, the families of errors: which places of like texts vary.
 
 A function of the set of distinct texts of a project, so neither the order nor the number of sightings matters (parsers
 such as Drain read a stream and depend on both). Texts of one template have the same number of parts (Drain: He et al.,
@@ -365,8 +365,7 @@ def error_mined(masked: pl.DataFrame, params: ErrorParams) -> pl.DataFrame:
 
     Returns:
         In the order given: project, masked, template (masked text whose variable parts are `ANY`, several in a row
-        one), places (the variable parts' numbers, from 1, with what stands there in this text; '' = none), texts (how
-        many masked texts have this template).
+        one).
     """
     coded, parts = part_codes(error_parts(masked, params.max_tokens))
     project = masked["project"].rank("dense").cast(pl.Int64).to_numpy()
@@ -375,17 +374,13 @@ def error_mined(masked: pl.DataFrame, params: ErrorParams) -> pl.DataFrame:
     several = rf"{PLACEHOLDERS}(?:(?:, ?\+?| ){PLACEHOLDERS})+"
     texts = (
         coded.with_columns(varies)
-        .with_columns(
-            shown=pl.when("varies").then(pl.concat_str(space, pl.lit(ANY))).otherwise("spaced"),
-            place=pl.when("varies").then(pl.format("{} ({})", pl.col("place") + 1, "part")),
-        )
+        .with_columns(shown=pl.when("varies").then(pl.concat_str(space, pl.lit(ANY))).otherwise("spaced"))
         .group_by("row", maintain_order=True)
-        .agg(template=pl.col("shown").str.join("").str.replace_all(several, ANY), places=pl.col("place").str.join(", "))
+        .agg(template=pl.col("shown").str.join("").str.replace_all(several, ANY))
     )
     return (
         masked.with_columns(row=pl.int_range(pl.len(), dtype=pl.Int64))
         .join(texts, on="row", how="left", maintain_order="left")
-        .with_columns(pl.col("template", "places").fill_null(""))
-        .with_columns(texts=pl.len().over("project", "template").cast(pl.Int64))
+        .with_columns(pl.col("template").fill_null(""))
         .drop("row")
     )

@@ -19,16 +19,12 @@ class ErrorParams(BaseModel):
     max_line_code_points: int = Field(default=1_000, ge=50, description="Code points read of a line.")
     max_tokens: int = Field(default=64, ge=8, le=256, description="Tokens of a masked message that are compared.")
     min_words: int = Field(default=2, ge=1, description="Words texts must share before any of their tokens may vary.")
-    min_words_for_words: int = Field(default=4, ge=1, description="The same, before a plain word may vary (error/1).")
     min_names: int = Field(default=2, ge=2, description="Distinct names (a.b, a/b, a1) in one place that make it vary.")
     min_identifiers: int = Field(default=3, ge=2, description="The same for identifiers (camelCase, snake_case).")
     min_words_in_place: int = Field(default=5, ge=2, description="The same for plain words.")
-    min_named_words: int = Field(
-        default=2, ge=2, description="The same for words after `=` or a noun such as `user` (error/1)."
-    )
     min_words_beside_few: int = Field(
-        default=7, ge=2, description="The same for plain words beside fewer than four shared ones (error/2)."
+        default=7, ge=2, description="The same for plain words beside fewer than four shared ones."
     )
     min_words_in_first_place: int = Field(
-        default=8, ge=2, description="The same for plain words before which no shared one stands (error/2)."
+        default=8, ge=2, description="The same for plain words before which no shared one stands."
     )

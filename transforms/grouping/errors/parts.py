@@ -1,4 +1,4 @@
-"""Parts of masked error messages for `error/2`: where they are cut, what each is, and the messages as rows of codes."""
+"""Parts of masked error messages: where they are cut, what each is, and the messages as rows of codes."""
 
 from __future__ import annotations
 

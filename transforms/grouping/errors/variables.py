@@ -1,4 +1,4 @@
-"""What differs between two occurrences of one failing thing, for `error/3`: numbers, ids, times, addresses, durations.
+"""What differs between two occurrences of one failing thing: numbers, ids, times, addresses, durations.
 
 What is named stays: a test, a module, a table, a host, a target, a tool, a file; so quotes and paths are left as they
 are, temporary paths apart. What errors have in common, their family, is what is left once names are masked too.
@@ -54,8 +54,8 @@ def error_families(masked: pl.DataFrame, params: ErrorParams) -> pl.DataFrame:
         params: how much evidence makes a place of a family variable.
 
     Returns:
-        In the order given: project, masked, template, texts (1), places (''), family (the template that
-        `error_mined` finds of the texts once names are masked too).
+        In the order given: project, masked, template, family (the template that `error_mined` finds of the texts once
+        names are masked too).
     """
     named = masked.with_columns(common=_without_names(pl.col("masked")))
     families = error_mined(named.select("project", masked="common").unique(), params)
@@ -64,7 +64,7 @@ def error_families(masked: pl.DataFrame, params: ErrorParams) -> pl.DataFrame:
         on=["project", "common"],
         how="left",
         maintain_order="left",
-    ).select("project", "masked", "family", template="masked", texts=pl.lit(1, pl.Int64), places=pl.lit(""))
+    ).select("project", "masked", "family", template="masked")
 
 
 def _without_names(named: pl.Expr) -> pl.Expr:
