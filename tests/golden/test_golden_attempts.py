@@ -1,7 +1,6 @@
 """What `attempt/2` counts of outcomes that were reported, evaluated and inferred, of a log written by hand.
 
-The files in tests/golden/attempt-2 are released (see golden_tables). `attempt/1`, which knew no basis, is fixed by
-those of heuristic-1.
+The files in tests/golden/attempt-2 are released (see golden_tables).
 """
 
 import polars as pl

@@ -37,7 +37,7 @@ def test_messages_of_coding_tools_are_grouped_by_error():
     assert 2 * many.height >= coding.height
     accuracy = printed("Messages of coding tools", coding, "system")
     of_lines = printed("The same by number of lines", by_lines(coding), "lines")
-    assert fmean(accuracy["families"].values()) > 0.8
+    assert fmean(accuracy["families"].values()) > 0.7
     assert of_lines["families"]["many"] > 0.8
     for other in ("drain3", "masking"):
         assert of_lines["families"]["many"] > of_lines[other]["many"] + 0.5
