@@ -170,6 +170,6 @@ def test_kinds_are_what_they_are_in_a_world_with_a_known_truth(days):
         hits = found.filter(named & true).height
         graded[kind] = hits / found.filter(named).height, hits / found.filter(true).height
         print(f"\n{days} days ahead, {kind}: precision {graded[kind][0]:.3f}, recall {graded[kind][1]:.3f}")  # noqa: T201 - figures are printed
-    assert graded["avoid"][0] >= 0.9
+    assert graded["avoid"][0] >= (0.85 if days == 1 else 0.7)
     assert graded["hard_task"][0] >= (0.9 if days == 1 else 0.8)  # nobody foresees that it is mended
     assert graded["hard_task"][1] >= 0.95
