@@ -129,14 +129,11 @@ def test_open_rows_are_mostly_right(grades: dict[str, Grade]) -> None:
     assert grades["any open: fails"][0] >= 0.86
     assert grades["avoid: fails"][0] >= 0.86
     assert grades["avoid: succeeds less than others"][0] >= 0.9
-    assert grades["hard task: fails where others fail"][0] >= 0.75
+    assert grades["hard task: fails where others fail"][0] >= 0.85
 
 
-def test_more_are_found_of_those_that_fail_where_others_succeed(grades: dict[str, dict[str, Grade]]) -> None:
-    before, now = grades.values()
-    for name in ("avoid: fails", "avoid: fails where others succeed", "avoid: succeeds less than others"):
-        assert now[name][1] > before[name][1]
-    assert now["avoid: fails where others succeed"][1] >= 0.57
+def test_those_that_fail_where_others_succeed_are_found(grades: dict[str, Grade]) -> None:
+    assert grades["avoid: fails where others succeed"][1] >= 0.57
 
 
 def test_no_row_stands_on_a_cascade(outcomes: pl.DataFrame, attempts: pl.DataFrame) -> None:
