@@ -22,8 +22,8 @@ from slowwave.flows.lake.lake import Lake
 RECIPES = cookbook()
 SAYS_M1 = memory("m1")["content"]
 HARMFUL = (
-    "Success was lower with it (-0.70, 90 % interval -0.88 to -0.51): compared were like interactions with it and "
-    "without it, as chance decided."
+    "Success was lower with it (-0.70, 90 % interval -0.88 to -0.51), compared with interactions from which it was "
+    "left out at random."
 )
 # Recipes whose first row is known in the home below.
 FIRST_ROWS = {

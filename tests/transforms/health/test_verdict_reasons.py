@@ -160,29 +160,23 @@ def test_text_too_short_to_be_found_is_said_to_be():
         (
             {"lift": -0.12, "lift_low": -0.2, "lift_high": -0.04, "lift_basis": "randomised"},
             (
-                "Success was lower with it (-0.12, 90 % interval -0.20 to -0.04): compared were like interactions"
-                " with it and"
-                " without it, as chance decided."
+                "Success was lower with it (-0.12, 90 % interval -0.20 to -0.04), compared with interactions from"
+                " which it was left out at random."
             ),
         ),
         (
             {"lift": 0.12, "lift_low": 0.04, "lift_high": 0.2, "lift_basis": "matched"},
             (
-                "Associated with higher success (+0.12, 90 % interval 0.04 to 0.20): compared were interactions of"
-                " the same"
-                " project, agent, task type and time with it and without it; retrieval was not randomised, and"
-                " what made it"
-                " be retrieved could not be told apart."
+                "Associated with higher success (+0.12, 90 % interval 0.04 to 0.20), compared with interactions without"
+                " it, of the same project, agent, task type and time; retrieval was not randomised: what made it be"
+                " retrieved may be the cause."
             ),
         ),
         (
             {"lift": -0.12, "lift_low": -0.2, "lift_high": -0.04, "lift_basis": "same_task"},
             (
-                "Associated with lower success (-0.12, 90 % interval -0.20 to -0.04): compared were attempts at the"
-                " same tasks"
-                " after it existed and before; retrieval was not randomised, and what else changed meanwhile"
-                " could not be"
-                " told apart."
+                "Associated with lower success (-0.12, 90 % interval -0.20 to -0.04), compared with the same tasks"
+                " before it existed; retrieval was not randomised: other changes since then may be the cause."
             ),
         ),
         (
@@ -241,9 +235,8 @@ def test_harm_is_told_with_what_it_cost():
     )
     assert reasons_of(row) == [
         (
-            "Success was lower with it (-0.12, 90 % interval -0.20 to 0.01): compared were interactions in which it "
-            "scored just above and just below the score from which memories are injected; what scored far from that "
-            "could not be compared."
+            "Success was lower with it (-0.12, 90 % interval -0.20 to 0.01), compared with interactions in which it "
+            "scored just too low to be injected; other scores were not compared."
         ),
         "Estimated successes lost over its injections: 4.2.",
         _USED,

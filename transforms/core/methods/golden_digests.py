@@ -69,5 +69,5 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "strength-2/strength_fits": "a81f80532fbf8c2dbe00b8d958e9f49f8e22605987038c13e2f926ad5cd54d92",
     "used-1/used_memories": "e5da1802a93bd0e1ba315a70cebbfa5010a014e73703f2b13eae125440068d61",
     "used-2/used_memories": "f22acabf1a3d2180eaec6a8a7514f65a87179acefc94705381fc852a6fd9425c",
-    "verdict-3/memory_health": "1d716ade6456f76d8060f3241438c276351756c481b1e395f62b189e9e858518",
+    "verdict-3/memory_health": "0b6ff6640c50216e14ca99bdcdc5c35516b0f4d24bcd86feaa0222ad21766ea4",
 }
