@@ -18,8 +18,8 @@ import zstandard
 
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import write_durably
-from slowwave.transforms.imports.clean_records import clean_record
 from slowwave.transforms.imports.options import KEEP_DAYS, days_stated
+from slowwave.transforms.imports.secrets import clean_record
 
 _BLOCK = 2**20
 _LEVEL = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from slowwave.transforms.imports.home_paths import without_home
+from slowwave.transforms.imports.secrets import without_home
 
 
 def last_folder(directory: str) -> str:

@@ -23,7 +23,7 @@ from slowwave.transforms.imports.made import (
 )
 from slowwave.transforms.imports.moments import later, moment_of
 from slowwave.transforms.imports.row_counts import RowCounts
-from slowwave.transforms.imports.secrets.cleaned import cleaned
+from slowwave.transforms.imports.secrets import clean_value
 from slowwave.transforms.landing.coerce import Unfit, json_text
 from slowwave.transforms.landing.import_lines import RAW, REFUSED, refused_line
 
@@ -90,7 +90,7 @@ class Tally:
         self.left_out[left.sort] += left.count
         self.settled += left.count if left.is_settled else 0
         if left.example and left.sort not in self.left_examples:
-            self.left_examples[left.sort] = cleaned(left.example, Counter())
+            self.left_examples[left.sort] = clean_value(left.example, Counter())
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def delivery_lines(
         elif isinstance(one, Repaired):
             tally.repaired[one.sort] += one.count
         elif isinstance(one, Undecided):
-            tally.undecided.append(cleaned(one.said, Counter()))
+            tally.undecided.append(clean_value(one.said, Counter()))
         elif isinstance(one, Refused):
             place = f"{name}, line {one.number:,}: " if name else ""
             yield _refused(one.reason, place + one.raw, tally)
@@ -178,7 +178,7 @@ def _behind_earlier(fields: dict[str, Any], earlier: Mapping[str, datetime], beh
 
 def _row_line(row: Row, fields: dict[str, Any], tally: Tally) -> Line:
     try:
-        fields = cleaned(fields, tally.secrets)
+        fields = clean_value(fields, tally.secrets)
         text = _json(fields)
     except (Unfit, RecursionError) as error:
         return _refused(f"the row {error}", repr(row.record_ids), tally)
@@ -208,9 +208,9 @@ def _with_characters(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
 
 
 def _refused(reason: str, raw: str, tally: Tally) -> Line:
-    reason = cleaned(reason, tally.secrets)
+    reason = clean_value(reason, tally.secrets)
     tally.refused[reason] += 1
-    shown = _with_characters(cleaned(raw, tally.secrets)[:_MOST_RAW])
+    shown = _with_characters(clean_value(raw, tally.secrets)[:_MOST_RAW])
     return Line(orjson.dumps(refused_line(_with_characters(reason), shown)), is_refused=True)
 
 

@@ -27,7 +27,7 @@ from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.times import utc_iso
 from slowwave.flows.lake.lake import Lake
-from slowwave.transforms.imports.secrets.cleaned import cleaned
+from slowwave.transforms.imports.secrets import clean_value
 
 
 def import_connected(
@@ -54,7 +54,7 @@ def import_connected(
             continue
         begin()
         report, said = _imported(connection, settings, lake, progress)
-        warnings = [cleaned(one, Counter()) for one in said]  # they are kept, and may name files
+        warnings = [clean_value(one, Counter()) for one in said]  # they are kept, and may name files
         imported.read += 1
         imported.rows.update(report.tally.kinds)
         kept = "" if warnings else stamp

@@ -8,8 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from slowwave.transforms.imports.clean_records import clean_record
-from slowwave.transforms.imports.secrets.cleaned import cleaned
+from slowwave.transforms.imports.secrets import clean_record, clean_value
 
 KEY = "sk-ant-" + "a1" * 20
 HOME = "/ho" + "me/ann/shop"
@@ -28,7 +27,7 @@ HOME = "/ho" + "me/ann/shop"
     ],
 )
 def test_texts_and_names_are_cleaned_as_elsewhere(value: Any) -> None:
-    assert clean_record(value) == cleaned(value, Counter())
+    assert clean_record(value) == clean_value(value, Counter())
 
 
 def test_json_in_a_text_is_cleaned_within() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from slowwave.transforms.imports.clean_records import clean_record
 from slowwave.transforms.imports.otlp.parts import SENDERS_PROJECT, why_not_otlp
+from slowwave.transforms.imports.secrets import clean_record
 
 Signal = Literal["traces", "logs"]
 _NAMED = "openinference.project.name"

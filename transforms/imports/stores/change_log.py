@@ -17,7 +17,7 @@ from hashlib import blake2b
 from typing import Any
 
 from slowwave.transforms.imports.made import LeftOut, Made, Row
-from slowwave.transforms.imports.secrets.cleaned import cleaned
+from slowwave.transforms.imports.secrets import clean_value
 from slowwave.transforms.imports.seen import Before, SeenMemory
 from slowwave.transforms.imports.stores.facts import Changed, Fact, Held, LetGo, Unread
 from slowwave.transforms.landing.coerce import json_text
@@ -235,7 +235,7 @@ def _change(memory_id: str, at: datetime, known: datetime, fields: Mapping[str, 
 def _without_secrets(fact: Fact) -> Fact:
     """The fact, with the id as it lands: an id may hold a secret too, and what was seen is kept by it."""
     if isinstance(fact, _OF_MEMORIES):
-        memory_id = cleaned(fact.memory_id, Counter())
+        memory_id = clean_value(fact.memory_id, Counter())
         return fact if memory_id == fact.memory_id else replace(fact, memory_id=memory_id)
     return fact
 

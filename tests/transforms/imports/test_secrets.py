@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.imports.clean_records import clean_record
-from slowwave.transforms.imports.home_paths import without_home
-from slowwave.transforms.imports.secrets.cleaned import cleaned, without_secrets
+from slowwave.transforms.imports.secrets import clean_record, clean_value, without_home, without_secrets
 
 # Put together here, so that no file holds what looks like a key.
 LETTERS = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"
@@ -190,15 +188,15 @@ def test_a_key_is_found_whatever_text_stands_around_it(key: tuple[str, str], bef
 )  # fmt: skip
 def test_a_text_made_to_be_read_again_and_again_is_not(hostile: str) -> None:
     """Else this would not end."""
-    once = cleaned(hostile * (100_000 // len(hostile)), Counter())
-    assert cleaned(once, Counter()) == once
+    once = clean_value(hostile * (100_000 // len(hostile)), Counter())
+    assert clean_value(once, Counter()) == once
 
 
 def test_objects_are_cleaned_in_names_and_values_at_any_depth() -> None:
     counts: Counter[str] = Counter()
     key = KEYS["github"]
     value = {f"x {key}": [{"password": "hunter2", "user": {"apiKey": "short"}}, key, 1, None], "tokens": 5}
-    assert cleaned(value, counts) == {
+    assert clean_value(value, counts) == {
         "x [secret:github]": [
             {"password": "[secret:token]", "user": {"apiKey": "[secret:token]"}}, "[secret:github]", 1, None,
         ],
@@ -220,9 +218,9 @@ def test_all_texts_of_a_field_that_names_a_secret_are_taken_out() -> None:
         ],
     }
     counts: Counter[str] = Counter()
-    assert cleaned(value, counts) == said
+    assert clean_value(value, counts) == said
     assert counts == {"token": 3}
-    assert clean_record(value) == clean_record(said) == cleaned(said, Counter()) == said
+    assert clean_record(value) == clean_record(said) == clean_value(said, Counter()) == said
 
 
 @pytest.mark.parametrize(
