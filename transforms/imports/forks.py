@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from slowwave.transforms.core.hashing import digest
-from slowwave.transforms.imports.moments import moment_of
+from slowwave.transforms.imports.record_values import moment_of
 
 # Of more copies than that of one turn nobody can say which was first: comparing all would take for ever.
 _MOST_COMPARED = 40

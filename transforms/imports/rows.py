@@ -21,7 +21,7 @@ from slowwave.transforms.imports.made import (
     Row,
     Undecided,
 )
-from slowwave.transforms.imports.moments import later, moment_of
+from slowwave.transforms.imports.record_values import add_microseconds, moment_of
 from slowwave.transforms.imports.row_counts import RowCounts
 from slowwave.transforms.imports.secrets import clean_value
 from slowwave.transforms.landing.coerce import Unfit, json_text
@@ -173,7 +173,7 @@ def _behind_earlier(fields: dict[str, Any], earlier: Mapping[str, datetime], beh
     if known is None or moment is None or (moment > known and not behind[key]):
         return fields
     behind[key] += 1
-    return fields | {"recorded_at": _utc_text(later(max(known, moment), behind[key]))}
+    return fields | {"recorded_at": _utc_text(add_microseconds(max(known, moment), behind[key]))}
 
 
 def _row_line(row: Row, fields: dict[str, Any], tally: Tally) -> Line:
@@ -225,7 +225,7 @@ def _stamped(row: Row, adapter: Adapter, microseconds: int) -> dict[str, Any]:
     stated = fields.get("recorded_at", fields.get("changed_at", fields.get("created_at")))
     moment = moment_of(stated)
     if moment is not None:
-        fields["recorded_at"] = _utc_text(later(moment, microseconds))
+        fields["recorded_at"] = _utc_text(add_microseconds(moment, microseconds))
     return fields
 
 

@@ -13,8 +13,8 @@ from typing import Any
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.imports.inferred.outcomes import inferred_outcomes
 from slowwave.transforms.imports.made import Context, LeftOut, Made, Row
-from slowwave.transforms.imports.moments import moment_of
 from slowwave.transforms.imports.options import is_stated
+from slowwave.transforms.imports.record_values import moment_of
 from slowwave.transforms.imports.turns import Turn
 
 STILL_OPEN = "a turn that was still going on"

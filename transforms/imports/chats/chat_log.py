@@ -7,7 +7,7 @@ record may hold a whole conversation, or one message.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -15,8 +15,8 @@ from typing import Any, Literal
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record, Refused
-from slowwave.transforms.imports.moments import moment_of
 from slowwave.transforms.imports.options import check_names
+from slowwave.transforms.imports.record_values import moment_of
 from slowwave.transforms.imports.turn_rows import TURN_OPTIONS, turn_rows
 from slowwave.transforms.imports.turns import Call, Turn, TurnEnd
 
@@ -275,32 +275,3 @@ def _fields(going: _Going) -> dict[str, Any]:
         "tool_calls": dict(sorted(Counter(call.tool for call in going.calls.values()).items())),
     }
     return {name: value for name, value in fields.items() if value}
-
-
-# ----------------------------------------------------------------------------------- values as other programs have them
-
-
-def text_in(record: object, name: str) -> str:
-    """Return the text under a name; '' where there is none."""
-    value = record.get(name) if isinstance(record, Mapping) else None
-    return value if isinstance(value, str) else ""
-
-
-def object_in(record: object, name: str) -> Mapping[str, Any]:
-    """Return the object under a name; an empty one where there is none."""
-    value = record.get(name) if isinstance(record, Mapping) else None
-    return value if isinstance(value, Mapping) else {}
-
-
-def objects_in(record: object, name: str) -> list[Mapping[str, Any]]:
-    """Return the objects in the list under a name."""
-    value = record.get(name) if isinstance(record, Mapping) else None
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
-
-
-def number_in(record: object, name: str) -> float:
-    """Return the number under a name, 0 where there is none or it is below."""
-    value = record.get(name) if isinstance(record, Mapping) else None
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return 0
-    return value if 0 < value < 2**53 else 0

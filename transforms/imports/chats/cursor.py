@@ -19,12 +19,9 @@ from slowwave.transforms.imports.chats.chat_log import (
     Message,
     NotAsked,
     Part,
-    number_in,
-    object_in,
-    objects_in,
-    text_in,
 )
 from slowwave.transforms.imports.made import LeftOut, Record
+from slowwave.transforms.imports.record_values import number_in, object_in, objects_in, text_in
 from slowwave.transforms.imports.turns import Call
 
 NAME = "cursor"

@@ -12,16 +12,9 @@ from typing import Any
 
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.imports.asked import answered, asked
-from slowwave.transforms.imports.chats.chat_log import (
-    Conversation,
-    Message,
-    Part,
-    number_in,
-    object_in,
-    objects_in,
-    text_in,
-)
+from slowwave.transforms.imports.chats.chat_log import Conversation, Message, Part
 from slowwave.transforms.imports.made import LeftOut
+from slowwave.transforms.imports.record_values import number_in, object_in, objects_in, text_in
 
 WITHOUT_TEXT = "a request without the text of its question"
 FOR_TOOLS = "a request that was answered by calls of tools: its turn ends with a later one"

@@ -27,7 +27,7 @@ from slowwave.transforms.imports.claude_code.texts import (
     text_of,
 )
 from slowwave.transforms.imports.made import Context, LeftOut, Made, Record, Refused
-from slowwave.transforms.imports.moments import moment_of
+from slowwave.transforms.imports.record_values import moment_of
 from slowwave.transforms.imports.turn_log import TurnLog
 from slowwave.transforms.imports.turns import Turn
 

@@ -5,9 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from slowwave.transforms.imports.codex.values import listed, mapping, text
 from slowwave.transforms.imports.made import Record
-from slowwave.transforms.imports.moments import later, moment_of
+from slowwave.transforms.imports.record_values import (
+    add_microseconds,
+    list_in,
+    moment_of,
+    object_or_empty,
+    text_in,
+    text_or_empty,
+)
 
 _HEADER = frozenset({"instructions", "git"})
 _ITEMS = frozenset({"message", "reasoning"})
@@ -34,29 +40,29 @@ class BareRecords:
             self._began = moment_of(record.get("timestamp"))
             return {"type": "session_meta", "timestamp": record["timestamp"], "payload": record}
         if not is_bare_item(record):
-            return record if "type" in record else {"type": text(record.get("record_type")), "payload": record}
+            return record if "type" in record else {"type": text_in(record, "record_type"), "payload": record}
         self._items += 1
-        at = text(record.get("timestamp"))
+        at = text_in(record, "timestamp")
         if not at and self._began is not None:
-            at = f"{later(self._began, self._items).isoformat()}Z"
+            at = f"{add_microseconds(self._began, self._items).isoformat()}Z"
         return {"type": "response_item", "timestamp": at, "payload": record}
 
 
 def is_bare_header(record: Record) -> bool:
     """Whether a record is the first of such a rollout."""
-    is_stated = all(text(record.get(name)) for name in ("id", "timestamp"))
+    is_stated = all(text_in(record, name) for name in ("id", "timestamp"))
     return is_stated and "type" not in record and not _HEADER.isdisjoint(record)
 
 
 def is_bare_item(record: Record) -> bool:
     """Whether a record is a response item without a wrapper."""
-    kind = text(record.get("type"))
+    kind = text_in(record, "type")
     return "payload" not in record and (kind in _ITEMS or kind.endswith(_CALLS))
 
 
 def is_bare_message(record: Record) -> bool:
     """Whether a record is a message that no other program writes so."""
-    parts = [text(mapping(part).get("type")) for part in listed(record.get("content"))]
+    parts = [text_or_empty(object_or_empty(part).get("type")) for part in list_in(record, "content")]
     return is_bare_item(record) and any(part in {"input_text", "output_text"} for part in parts)
 
 

@@ -8,8 +8,15 @@ from typing import Any
 import orjson
 
 from slowwave.transforms.imports.codex.messages import parts
-from slowwave.transforms.imports.codex.values import listed, mapping, text, whole
 from slowwave.transforms.imports.made import Record
+from slowwave.transforms.imports.record_values import (
+    list_or_empty,
+    object_in,
+    object_or_empty,
+    text_in,
+    text_or_empty,
+    whole_number,
+)
 from slowwave.transforms.imports.turns import Call, CallEnd
 
 SHELL = "shell"
@@ -52,48 +59,50 @@ class Calls:
 
     def item(self, item: Record) -> None:
         """Of an `item_completed`; what is no tool call is passed over."""
-        tool = _ITEMS.get(text(item.get("type")))
+        tool = _ITEMS.get(text_in(item, "type"))
         if tool is not None:
-            self._end_told(text(item.get("id")), tool, item)
+            self._end_told(text_in(item, "id"), tool, item)
 
     def event(self, event: Record) -> None:
         """Of an event of the earlier generation; what is no end of a tool call is passed over."""
-        tool = _EVENTS.get(text(event.get("type")))
+        tool = _EVENTS.get(text_in(event, "type"))
         if tool is not None:
-            self._end_told(text(event.get("call_id")), tool, event)
+            self._end_told(text_in(event, "call_id"), tool, event)
 
     def _end_told(self, call_id: str, tool: str, ended: Record) -> None:
         call_id = call_id or f"call {len(self._calls) + 1}"
-        status = text(ended.get("status"))
-        output = text(ended.get("aggregated_output")) or text(ended.get("stdout")) + text(ended.get("stderr"))
+        status = text_in(ended, "status")
+        output = text_in(ended, "aggregated_output") or text_in(ended, "stdout") + text_in(ended, "stderr")
         self._told.add(call_id)
         self._calls[call_id] = Call(
             call_id,
             tool,
             command_line(ended.get("command")) if tool == SHELL else "",
             _kept(output),
-            whole(ended.get("exit_code")),
+            whole_number(ended.get("exit_code")),
             status in {"failed", "declined"} or ended.get("success") is False,
             "refused" if status == "declined" else "ended",
         )
 
     def begun(self, item: Record) -> None:
         """Of a call as the model made it."""
-        call_id = text(item.get("call_id")) or text(item.get("id"))
+        call_id = text_in(item, "call_id") or text_in(item, "id")
         if not call_id or call_id in self._calls:
             return
-        name = text(item.get("name")) or text(item.get("type")).removesuffix("_call")
+        name = text_in(item, "name") or text_in(item, "type").removesuffix("_call")
         is_shell = name in _OF_A_SHELL
         self._calls[call_id] = Call(call_id, SHELL if is_shell else name, _asked(item) if is_shell else "")
 
     def answered(self, item: Record) -> None:
         """Of what the model was told of a call."""
-        call_id = text(item.get("call_id"))
+        call_id = text_in(item, "call_id")
         begun = self._calls.get(call_id)
         if begun is None or call_id in self._told:
             return
         said = item.get("output")
-        output, exit_code = _ended(said if isinstance(said, str) else parts(mapping(said).get("content") or said))
+        output, exit_code = _ended(
+            said if isinstance(said, str) else parts(object_or_empty(said).get("content") or said)
+        )
         end: CallEnd = "ended"
         if _REFUSED.match(output):
             end = "refused"
@@ -106,7 +115,7 @@ def command_line(command: object) -> str:
     """A command, or the words of one, as a shell would be given it."""
     if isinstance(command, str):
         return command
-    words = [text(word) for word in listed(command)]
+    words = [text_or_empty(word) for word in list_or_empty(command)]
     for place, word in enumerate(words[1:-1], start=1):
         if _SHELLS.fullmatch(words[0]) and _SCRIPT_FOLLOWS.fullmatch(word):
             return words[place + 1]
@@ -114,15 +123,15 @@ def command_line(command: object) -> str:
 
 
 def _asked(item: Record) -> str:
-    asked = mapping(item.get("action")) or mapping(_json(item.get("arguments")))
+    asked = object_in(item, "action") or object_or_empty(_json(item.get("arguments")))
     return command_line(asked.get("cmd") or asked.get("command"))
 
 
 def _ended(said: str) -> tuple[str, int | None]:
     """The output that the model was told of, and the exit code."""
-    told = mapping(_json(said)) if said.startswith("{") else {}
+    told = object_or_empty(_json(said)) if said.startswith("{") else {}
     if "output" in told:
-        return text(told.get("output")), whole(mapping(told.get("metadata")).get("exit_code"))
+        return text_in(told, "output"), whole_number(object_in(told, "metadata").get("exit_code"))
     found = _HEADER.match(said)
     if not found:
         return said, None
@@ -132,7 +141,7 @@ def _ended(said: str) -> tuple[str, int | None]:
 
 def _json(value: object) -> object:
     try:
-        return orjson.loads(text(value))
+        return orjson.loads(text_or_empty(value))
     except orjson.JSONDecodeError:
         return None
 

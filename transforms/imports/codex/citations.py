@@ -5,9 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from slowwave.transforms.imports.codex.values import listed, mapping, text, whole
 from slowwave.transforms.imports.inferred.programs import program
 from slowwave.transforms.imports.inferred.shell_lines import shell_line
+from slowwave.transforms.imports.record_values import (
+    list_in,
+    object_or_empty,
+    text_in,
+    text_or_empty,
+    whole_number,
+)
 
 _BEGIN = "<oai-mem-citation>"
 _BLOCK = re.compile(rf"{_BEGIN}([\s\S]*?)(?:</oai-mem-citation>|\Z)")
@@ -38,15 +44,15 @@ def cut(answer: str) -> tuple[str, list[str], list[str]]:
 
 def stated(citation: object) -> tuple[list[str], list[str]]:
     """The memories and the older threads of a `memory_citation`."""
-    given = mapping(citation)
-    entries = map(mapping, listed(given.get("entries")))
+    given = object_or_empty(citation)
+    entries = map(object_or_empty, list_in(given, "entries"))
     cited = [
-        _name(text(one.get("path")), whole(one.get("lineStart")), whole(one.get("lineEnd")))
+        _name(text_in(one, "path"), whole_number(one.get("lineStart")), whole_number(one.get("lineEnd")))
         for one in entries
-        if text(one.get("path"))
+        if text_in(one, "path")
     ]
-    threads = listed(given.get("rolloutIds")) or listed(given.get("threadIds"))
-    return cited, [*filter(None, map(text, threads))]
+    threads = list_in(given, "rolloutIds") or list_in(given, "threadIds")
+    return cited, [*filter(None, map(text_or_empty, threads))]
 
 
 def memories_opened(command: str) -> Iterator[str]:

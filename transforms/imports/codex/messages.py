@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from slowwave.transforms.imports.codex.values import listed, mapping, text
 from slowwave.transforms.imports.made import Record
+from slowwave.transforms.imports.record_values import list_or_empty, object_or_empty, text_in, text_or_empty
 
 # What Codex itself says as if it were the user.
 _OF_CODEX = (
@@ -59,7 +59,7 @@ def parts(content: object) -> str:
     """The text of a message in parts, or of a plain one."""
     if isinstance(content, str):
         return content
-    return "".join(text(mapping(part).get("text")) for part in listed(content))
+    return "".join(text_or_empty(object_or_empty(part).get("text")) for part in list_or_empty(content))
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Answers:
 
 def phase_of(message: Record) -> str:
     """The phase of a message of the agent; '' where it says none."""
-    return text(message.get("phase"))
+    return text_in(message, "phase")
 
 
 def _is_unmarked(phase: str) -> bool:

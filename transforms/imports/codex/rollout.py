@@ -15,8 +15,16 @@ from slowwave.transforms.imports.codex.forks import Lineage
 from slowwave.transforms.imports.codex.messages import is_of_codex, parts
 from slowwave.transforms.imports.codex.tokens import Usage, tokens_of
 from slowwave.transforms.imports.codex.turns import ReadTurn, turn_of
-from slowwave.transforms.imports.codex.values import directory, listed, mapping, moment, text, whole
+from slowwave.transforms.imports.codex.values import folder_path, time_text
 from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record, Refused
+from slowwave.transforms.imports.record_values import (
+    list_in,
+    object_in,
+    object_or_empty,
+    text_in,
+    text_or_empty,
+    whole_number,
+)
 from slowwave.transforms.imports.turn_rows import turn_rows
 from slowwave.transforms.imports.turns import Turn, TurnEnd
 
@@ -71,7 +79,11 @@ class Rollout:
     def taken(self, located: Located) -> Iterator[Made]:
         """What follows from one more record."""
         record, self._number = self._bare.wrap(located.record), located.number
-        kind, payload, at = text(record.get("type")), mapping(record.get("payload")), moment(record.get("timestamp"))
+        kind, payload, at = (
+            text_in(record, "type"),
+            object_in(record, "payload"),
+            time_text(record.get("timestamp")),
+        )
         if kind == "session_meta":
             self._lineage.meta(payload, at)
             return
@@ -79,7 +91,7 @@ class Rollout:
         if purpose:
             self._left_out[f"records of a thread that Codex started for itself: {purpose}"] += 1
             return
-        self._lineage.record(whole(record.get("ordinal")), at)
+        self._lineage.record(whole_number(record.get("ordinal")), at)
         if self._number_of_items == 0 and kind == "response_item":
             # response items alone, without a header: the first of them names the thread
             self._nameless = f"unnamed-{digest([at, orjson.dumps(payload, option=orjson.OPT_SORT_KEYS).decode()])[:16]}"
@@ -88,7 +100,7 @@ class Rollout:
         yield from self._taken(kind, payload, at)
 
     def _taken(self, kind: str, payload: Record, at: str) -> Iterator[Made]:
-        event = text(payload.get("type"))
+        event = text_in(payload, "type")
         if kind == "event_msg" and event in self._events:
             yield from self._events[event](payload, at)
         elif kind == "event_msg":
@@ -98,7 +110,7 @@ class Rollout:
         elif kind == "turn_context":
             self._turn_context(payload)
         elif kind == "token_usage_record":
-            self._spent(text(payload.get("response_id")), payload, at)
+            self._spent(text_in(payload, "response_id"), payload, at)
         elif kind in _NO_TURNS:
             self._left_out[f"records of no turn: {kind}"] += 1
         else:
@@ -128,7 +140,7 @@ class Rollout:
         return self._turn
 
     def _started(self, event: Record, at: str) -> Iterator[Made]:
-        turn_id, began = text(event.get("turn_id")), moment(event.get("started_at"))
+        turn_id, began = text_in(event, "turn_id"), time_text(event.get("started_at"))
         turn = self._turn
         if turn is not None and not turn.is_marked and not turn.is_answered:
             # its prompt was written down before it
@@ -143,11 +155,11 @@ class Rollout:
         yield from self._end("api_error" if failed else "ended", event, at)
 
     def _aborted(self, event: Record, at: str) -> Iterator[Made]:
-        yield from self._end(_ABORTED.get(text(event.get("reason"))), event, at)
+        yield from self._end(_ABORTED.get(text_in(event, "reason")), event, at)
 
     def _end(self, end: TurnEnd | None, event: Record, at: str) -> Iterator[Made]:
         """The end of a turn; of no kind where something else than a person broke it off."""
-        turn, ended = self._turn, text(event.get("turn_id"))
+        turn, ended = self._turn, text_in(event, "turn_id")
         if turn is None or (ended and turn.turn_id and ended != turn.turn_id):
             return
         turn.heard(at)
@@ -192,7 +204,7 @@ class Rollout:
     def _rolled_back(self, event: Record, at: str) -> Iterator[Made]:
         """The person takes the last turns back: from then on it is said of them."""
         yield from self._close()
-        left = whole(event.get("num_turns")) or 0
+        left = whole_number(event.get("num_turns")) or 0
         for held in reversed(self._held):
             if left <= 0:
                 return
@@ -204,16 +216,16 @@ class Rollout:
     # what is said and done in them
 
     def _turn_context(self, payload: Record) -> None:
-        self._directory = directory(payload.get("cwd")) or self._directory
-        self._model = text(payload.get("model")) or self._model
+        self._directory = folder_path(payload.get("cwd")) or self._directory
+        self._model = text_in(payload, "model") or self._model
         turn = self._turn
         if turn is not None and not turn.is_answered:
             turn.directory, turn.model = self._directory, self._model
             if turn.is_marked:
-                turn.turn_id = turn.turn_id or text(payload.get("turn_id"))
+                turn.turn_id = turn.turn_id or text_in(payload, "turn_id")
 
     def _user_message(self, event: Record, at: str) -> Iterator[Made]:
-        yield from self._asked(text(event.get("message")), at)
+        yield from self._asked(text_in(event, "message"), at)
 
     def _asked(self, prompt: str, at: str, *, is_given: bool = False) -> Iterator[Made]:
         if is_of_codex(prompt):
@@ -227,8 +239,8 @@ class Rollout:
         turn.asked(prompt, is_given=is_given)
 
     def _item(self, event: Record, at: str) -> Iterator[Made]:
-        item = mapping(event.get("item"))
-        kind = text(item.get("type"))
+        item = object_in(event, "item")
+        kind = text_in(item, "type")
         if kind == "UserMessage":
             yield from self._asked(parts(item.get("content")), at)
         elif self._turn is not None:
@@ -240,9 +252,9 @@ class Rollout:
 
     def _given(self, item: Record, at: str) -> Iterator[Made]:
         """What the model was given or gave, which events mostly tell once more."""
-        kind, role = text(item.get("type")), text(item.get("role"))
+        kind, role = text_in(item, "type"), text_in(item, "role")
         if kind == "message" and role == "user":
-            prompts = [text(mapping(part).get("text")) for part in listed(item.get("content"))]
+            prompts = [text_or_empty(object_or_empty(part).get("text")) for part in list_in(item, "content")]
             of_person = [prompt for prompt in prompts if prompt and not is_of_codex(prompt)]
             self._left_out[OF_CODEX] += sum(map(is_of_codex, prompts))
             self._directory = self._directory or next(filter(None, map(directory_of, prompts)), "")
@@ -275,11 +287,11 @@ class Rollout:
         if turn is not None:
             turn.heard(at)
         if kind == "token_count":
-            self._counted(mapping(event.get("info")))
+            self._counted(object_in(event, "info"))
         elif kind == "thread_settings_applied":
-            self._turn_context(mapping(event.get("thread_settings")))
+            self._turn_context(object_in(event, "thread_settings"))
         elif turn is not None and kind == "agent_message":
-            turn.answered(text(event.get("message")), event)
+            turn.answered(text_in(event, "message"), event)
         elif turn is not None and kind == "error":
             turn.has_failed = True
         elif turn is not None:

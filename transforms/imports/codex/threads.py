@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from slowwave.transforms.imports.codex.values import directory, mapping, milliseconds, milliseconds_of_id, text, whole
+from slowwave.transforms.imports.codex.values import folder_path, milliseconds, milliseconds_of_id
 from slowwave.transforms.imports.made import Record
+from slowwave.transforms.imports.record_values import object_in, object_or_empty, text_in, text_or_empty, whole_number
 
 # Threads that Codex starts for itself: nobody asked anything in them.
 _OF_ITS_OWN = frozenset({"review", "compact", "memory_consolidation", "guardian"})
@@ -35,31 +36,31 @@ class Thread:
 
 def thread_of(meta: Record, written_at: str) -> Thread:
     """The thread that a `session_meta` payload, written at that time, tells of."""
-    source = mapping(meta.get("source")).get("subagent")
-    spawned = mapping(mapping(source).get("thread_spawn"))
-    thread_id = text(meta.get("id")) or text(meta.get("session_id"))
-    version = text(meta.get("cli_version"))
-    role, nickname = (text(meta.get(name)) or text(spawned.get(name)) for name in ("agent_role", "agent_nickname"))
-    began = text(meta.get("timestamp")) or written_at
+    source = object_in(meta, "source").get("subagent")
+    spawned = object_or_empty(object_or_empty(source).get("thread_spawn"))
+    thread_id = text_in(meta, "id") or text_in(meta, "session_id")
+    version = text_in(meta, "cli_version")
+    role, nickname = (text_in(meta, name) or text_in(spawned, name) for name in ("agent_role", "agent_nickname"))
+    began = text_in(meta, "timestamp") or written_at
     return Thread(
         thread_id=thread_id,
-        session_id=text(meta.get("session_id")) or text(spawned.get("parent_thread_id")) or thread_id,
+        session_id=text_in(meta, "session_id") or text_in(spawned, "parent_thread_id") or thread_id,
         agent=role or nickname or "codex",
-        client="/".join(part for part in (text(meta.get("originator")) or "codex", version) if part),
+        client="/".join(part for part in (text_in(meta, "originator") or "codex", version) if part),
         version=version,
-        directory=directory(meta.get("cwd")),
-        branch=text(mapping(meta.get("git")).get("branch")),
-        own_purpose=_own_purpose(source, text(meta.get("thread_source"))),
-        forked_from=text(meta.get("forked_from_id"))
-        or text(meta.get("parent_thread_id"))
-        or text(spawned.get("parent_thread_id")),
+        directory=folder_path(meta.get("cwd")),
+        branch=text_or_empty(object_in(meta, "git").get("branch")),
+        own_purpose=_own_purpose(source, text_in(meta, "thread_source")),
+        forked_from=text_in(meta, "forked_from_id")
+        or text_in(meta, "parent_thread_id")
+        or text_in(spawned, "parent_thread_id"),
         began_ms=milliseconds_of_id(thread_id) or milliseconds(began),
-        history_ends=whole(meta.get("subagent_history_start_ordinal")),
+        history_ends=whole_number(meta.get("subagent_history_start_ordinal")),
     )
 
 
 def _own_purpose(source: object, thread_source: str) -> str:
-    stated = [thread_source, text(source)]
+    stated = [thread_source, text_or_empty(source)]
     if isinstance(source, Mapping):
-        stated += [text(source.get("other")), *map(str, source)]
+        stated += [text_in(source, "other"), *map(str, source)]
     return next((purpose for purpose in stated if purpose in _OF_ITS_OWN), "")

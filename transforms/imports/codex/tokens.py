@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.imports.codex.values import mapping, whole
+from slowwave.transforms.imports.record_values import object_or_empty, whole_number
 
 
 def tokens_of(usage: object) -> int | None:
     """Tokens in and out; what was cached is part of what went in, reasoning of what came out. None: not said."""
-    stated = mapping(usage)
-    read, written = whole(stated.get("input_tokens")), whole(stated.get("output_tokens"))
+    stated = object_or_empty(usage)
+    read, written = whole_number(stated.get("input_tokens")), whole_number(stated.get("output_tokens"))
     if read is None and written is None:
-        return whole(stated.get("total_tokens"))
+        return whole_number(stated.get("total_tokens"))
     return (read or 0) + (written or 0)
 
 

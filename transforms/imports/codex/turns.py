@@ -9,9 +9,10 @@ from slowwave.transforms.imports.codex.citations import cut, memories_opened, st
 from slowwave.transforms.imports.codex.messages import Answer, Answers, Said, phase_of, request
 from slowwave.transforms.imports.codex.threads import Thread
 from slowwave.transforms.imports.codex.tokens import Usage
-from slowwave.transforms.imports.codex.values import moment, text, whole
+from slowwave.transforms.imports.codex.values import time_text
 from slowwave.transforms.imports.inferred.outcomes import with_needed_outputs
 from slowwave.transforms.imports.made import Context, Record
+from slowwave.transforms.imports.record_values import text_in, whole_number
 from slowwave.transforms.imports.turns import Turn, TurnEnd
 
 # Shorter ones are numbers that begin anew with each start of Codex.
@@ -76,16 +77,16 @@ class ReadTurn:
         more, more_rollouts = stated(message.get("memory_citation"))
         self.cited += [*cited, *more]
         self.rollouts += [*rollouts, *more_rollouts]
-        self.answers.add(Answer(plain, phase_of(message), text(message.get("id"))), is_given=is_given)
+        self.answers.add(Answer(plain, phase_of(message), text_in(message, "id")), is_given=is_given)
         self.has_failed = False
 
     def is_over(self, end: TurnEnd, event: Record) -> None:
         """The record that ends it."""
         self.end = end
-        self.ended = moment(event.get("completed_at"))
-        duration = whole(event.get("duration_ms"))
+        self.ended = time_text(event.get("completed_at"))
+        duration = whole_number(event.get("duration_ms"))
         self.duration_ms = None if duration is None or duration < 0 else float(duration)
-        self.answers.last = cut(text(event.get("last_agent_message")))[0]
+        self.answers.last = cut(text_in(event, "last_agent_message"))[0]
 
     @property
     def has_own_times(self) -> bool:

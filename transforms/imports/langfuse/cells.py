@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from slowwave.transforms.core.exact_json import parse_json_value
-from slowwave.transforms.imports.moments import later
+from slowwave.transforms.imports.record_values import add_microseconds
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
@@ -69,4 +69,4 @@ def moment(value: Any) -> datetime | None:  # noqa: ANN401
 
 def written(at: datetime, microseconds: int = 0) -> str:
     """A time as landing reads it, some microseconds later."""
-    return f"{later(at, microseconds).isoformat()}Z"
+    return f"{add_microseconds(at, microseconds).isoformat()}Z"

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from slowwave.transforms.core.blank import says_nothing
-from slowwave.transforms.imports.moments import moment_of
+from slowwave.transforms.imports.record_values import moment_of
 from slowwave.transforms.landing.coerce import Unfit
 
 Cells = Mapping[str, Any]

@@ -11,7 +11,7 @@ from made_rows import delivered, interactions, left_out, outcomes, refused, winn
 
 from slowwave.transforms.imports.claude_code.adapter import ClaudeCode
 from slowwave.transforms.imports.made import Context
-from slowwave.transforms.imports.moments import moment_of
+from slowwave.transforms.imports.record_values import moment_of
 
 CLAUDE = ClaudeCode()
 FAILED = "=== test session starts ===\nFAILED test_a.py::test_z - assert 1 == 2\n=== 1 failed in 0.10s ==="
