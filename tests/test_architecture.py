@@ -23,7 +23,7 @@ PURE_MODULES = frozenset(
     {
         "__future__", "abc", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses", "datetime",
         "decimal", "difflib", "enum", "fractions", "functools", "hashlib", "heapq", "itertools", "json", "math",
-        "operator", "random", "re", "statistics", "string", "struct", "textwrap", "types", "typing",
+        "operator", "random", "re", "shlex", "statistics", "string", "struct", "textwrap", "types", "typing",
         "typing_extensions", "unicodedata",
         "annotated_types", "numba", "numpy", "orjson", "polars", "pydantic", "pydantic_core", "scipy",
         "slowwave.transforms",

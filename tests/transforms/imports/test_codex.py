@@ -23,7 +23,7 @@ from codex_rollouts import (
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from slowwave.transforms.imports.codex.adapter import CodexAdapter
+from slowwave.transforms.imports.codex import CodexAdapter
 from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Refused, Row
 from slowwave.transforms.imports.options import OptionsError
 

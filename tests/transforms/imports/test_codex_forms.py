@@ -9,8 +9,7 @@ from codex_rollouts import drawn_id, event, given, legacy_turn, meta
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from slowwave.transforms.imports.codex.adapter import CodexAdapter
-from slowwave.transforms.imports.codex.rollout import NO_TIME
+from slowwave.transforms.imports.codex import NO_TIME, CodexAdapter
 from slowwave.transforms.imports.made import Context, LeftOut, Located, Refused, Row
 from slowwave.transforms.imports.projects import last_folder
 

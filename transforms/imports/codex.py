@@ -1,22 +1,28 @@
-"""One rollout: its records in their order, which say where turns begin and end, or do not."""
+"""Rollouts of Codex, of both generations of its format: a thread's records become turns, and turns become rows."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import orjson
 
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.core.hashing import digest
-from slowwave.transforms.imports.codex.bare_records import BareRecords, directory_of
-from slowwave.transforms.imports.codex.forks import Lineage
-from slowwave.transforms.imports.codex.messages import is_of_codex, parts
-from slowwave.transforms.imports.codex.tokens import Usage, tokens_of
-from slowwave.transforms.imports.codex.turns import ReadTurn, turn_of
-from slowwave.transforms.imports.codex.values import folder_path, time_text
+from slowwave.transforms.imports.codex_threads import (
+    BareRecords,
+    Lineage,
+    directory_of,
+    folder_path,
+    is_bare_header,
+    is_bare_item,
+    is_bare_message,
+    time_text,
+)
+from slowwave.transforms.imports.codex_turns import ReadTurn, TurnTokens, is_of_codex, text_of_parts, tokens_of, turn_of
 from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record, Refused
+from slowwave.transforms.imports.options import check_names
 from slowwave.transforms.imports.record_values import (
     list_in,
     object_in,
@@ -25,11 +31,11 @@ from slowwave.transforms.imports.record_values import (
     text_or_empty,
     whole_number,
 )
-from slowwave.transforms.imports.turn_rows import turn_rows
+from slowwave.transforms.imports.turn_rows import TURN_OPTIONS, turn_rows
 from slowwave.transforms.imports.turns import Turn, TurnEnd
 
 # A record that takes turns back comes after them; of more than these it is not seen.
-_MOST_HELD = 64
+_MOST_FINISHED = 64
 _ABORTED: dict[str, TurnEnd] = {"interrupted": "interrupted", "replaced": "interrupted", "review_ended": "ended"}
 _NO_TURNS = frozenset(
     {"compacted", "world_state", "retained_context", "realtime_item", "inter_agent_communication", "state"}
@@ -42,7 +48,7 @@ OF_CODEX = "messages that Codex wrote in the user's name"
 
 
 @dataclass
-class _Held:
+class _FinishedTurn:
     """A turn that is over, until nothing can change it any more."""
 
     turn: Turn
@@ -57,27 +63,27 @@ class Rollout:
         self._bare = BareRecords()
         self._lineage = Lineage()
         self._turn: ReadTurn | None = None
-        self._held: deque[_Held] = deque()
+        self._finished: deque[_FinishedTurn] = deque()
         self._prompts = 0
         self._total: int | None = None
         self._directory = self._model = ""
         self._left_out: Counter[str] = Counter()
         self._number = self._number_of_items = 0
         self._nameless = ""
-        self._usage_of: dict[str, Usage] = {}
+        self._usage_of: dict[str, TurnTokens] = {}
         self._events: dict[str, Callable[[Record, str], Iterator[Made]]] = {
-            "task_started": self._started,
-            "turn_started": self._started,
-            "task_complete": self._completed,
-            "turn_complete": self._completed,
-            "turn_aborted": self._aborted,
-            "thread_rolled_back": self._rolled_back,
+            "task_started": self._start_turn,
+            "turn_started": self._start_turn,
+            "task_complete": self._complete_turn,
+            "turn_complete": self._complete_turn,
+            "turn_aborted": self._abort_turn,
+            "thread_rolled_back": self._roll_back,
             "user_message": self._user_message,
-            "item_completed": self._item,
+            "item_completed": self._add_item,
         }
 
-    def taken(self, located: Located) -> Iterator[Made]:
-        """What follows from one more record."""
+    def take(self, located: Located) -> Iterator[Made]:
+        """Yield what follows from one more record."""
         record, self._number = self._bare.wrap(located.record), located.number
         kind, payload, at = (
             text_in(record, "type"),
@@ -85,61 +91,61 @@ class Rollout:
             time_text(record.get("timestamp")),
         )
         if kind == "session_meta":
-            self._lineage.meta(payload, at)
+            self._lineage.add_meta(payload, at)
             return
         purpose = self._lineage.thread.own_purpose
         if purpose:
             self._left_out[f"records of a thread that Codex started for itself: {purpose}"] += 1
             return
-        self._lineage.record(whole_number(record.get("ordinal")), at)
+        self._lineage.note_record(whole_number(record.get("ordinal")), at)
         if self._number_of_items == 0 and kind == "response_item":
             # response items alone, without a header: the first of them names the thread
             self._nameless = f"unnamed-{digest([at, orjson.dumps(payload, option=orjson.OPT_SORT_KEYS).decode()])[:16]}"
         self._number_of_items += 1
         self._nameless = self._nameless if kind == "response_item" else ""
-        yield from self._taken(kind, payload, at)
+        yield from self._take(kind, payload, at)
 
-    def _taken(self, kind: str, payload: Record, at: str) -> Iterator[Made]:
+    def _take(self, kind: str, payload: Record, at: str) -> Iterator[Made]:
         event = text_in(payload, "type")
         if kind == "event_msg" and event in self._events:
             yield from self._events[event](payload, at)
         elif kind == "event_msg":
-            self._told(event, payload, at)
+            self._add_event(event, payload, at)
         elif kind == "response_item":
-            yield from self._given(payload, at)
+            yield from self._add_response_item(payload, at)
         elif kind == "turn_context":
             self._turn_context(payload)
         elif kind == "token_usage_record":
-            self._spent(text_in(payload, "response_id"), payload, at)
+            self._add_tokens(text_in(payload, "response_id"), payload, at)
         elif kind in _NO_TURNS:
             self._left_out[f"records of no turn: {kind}"] += 1
         else:
             self._left_out[f"records of another kind: {kind[:40] or 'none'}"] += 1
 
-    def _spent(self, response_id: str, payload: Record, at: str) -> None:
+    def _add_tokens(self, response_id: str, payload: Record, at: str) -> None:
         """The tokens of a response, which are of the turn that had it first."""
         turn = self._turn
         if turn is not None:
-            turn.heard(at)
+            turn.note_time(at)
             if not response_id or self._usage_of.setdefault(response_id, turn.usage) is turn.usage:
-                turn.usage.response(response_id, tokens_of(payload.get("usage")))
+                turn.usage.add_response(response_id, tokens_of(payload.get("usage")))
 
-    def rest(self) -> Iterator[Made]:
-        """What is left when there are no more records."""
+    def end(self) -> Iterator[Made]:
+        """Yield what is left when there are no more records."""
         yield from self._close(is_followed=False)
-        while self._held:
-            yield from self._released()
+        while self._finished:
+            yield from self._release_oldest()
         yield from (LeftOut(sort, count) for sort, count in self._left_out.items() if count)
 
     # where turns begin and end
 
     def _open(self, turn_id: str, began: str, at: str, *, is_marked: bool) -> ReadTurn:
         is_copied = self._lineage.is_copied(turn_id, began)
-        self._turn = ReadTurn(turn_id, began, at, Usage(self._total), is_marked, is_copied)
+        self._turn = ReadTurn(turn_id, began, at, TurnTokens(self._total), is_marked, is_copied)
         self._turn.directory, self._turn.model = self._directory, self._model
         return self._turn
 
-    def _started(self, event: Record, at: str) -> Iterator[Made]:
+    def _start_turn(self, event: Record, at: str) -> Iterator[Made]:
         turn_id, began = text_in(event, "turn_id"), time_text(event.get("started_at"))
         turn = self._turn
         if turn is not None and not turn.is_marked and not turn.is_answered:
@@ -150,20 +156,20 @@ class Rollout:
         yield from self._close()
         self._open(turn_id, began, at, is_marked=True)
 
-    def _completed(self, event: Record, at: str) -> Iterator[Made]:
+    def _complete_turn(self, event: Record, at: str) -> Iterator[Made]:
         failed = bool(event.get("error")) or (self._turn is not None and self._turn.has_failed)
-        yield from self._end("api_error" if failed else "ended", event, at)
+        yield from self._end_turn("api_error" if failed else "ended", event, at)
 
-    def _aborted(self, event: Record, at: str) -> Iterator[Made]:
-        yield from self._end(_ABORTED.get(text_in(event, "reason")), event, at)
+    def _abort_turn(self, event: Record, at: str) -> Iterator[Made]:
+        yield from self._end_turn(_ABORTED.get(text_in(event, "reason")), event, at)
 
-    def _end(self, end: TurnEnd | None, event: Record, at: str) -> Iterator[Made]:
+    def _end_turn(self, end: TurnEnd | None, event: Record, at: str) -> Iterator[Made]:
         """The end of a turn; of no kind where something else than a person broke it off."""
         turn, ended = self._turn, text_in(event, "turn_id")
         if turn is None or (ended and turn.turn_id and ended != turn.turn_id):
             return
-        turn.heard(at)
-        turn.is_over(end or "ended", event)
+        turn.note_time(at)
+        turn.finish(end or "ended", event)
         yield from self._close(is_cut_off=end is None)
 
     def _close(self, *, is_followed: bool = True, is_cut_off: bool = False) -> Iterator[Made]:
@@ -190,28 +196,28 @@ class Rollout:
         whole_turn = turn_of(turn, thread, self._prompts, self._context)
         if is_cut_off:
             whole_turn.fields["ended"] = "cut off"
-        if is_asked and self._held and self._held[-1].turn.next_prompt is None:
-            self._held[-1].turn.next_prompt = whole_turn.prompt
+        if is_asked and self._finished and self._finished[-1].turn.next_prompt is None:
+            self._finished[-1].turn.next_prompt = whole_turn.prompt
         # how a copied turn went on, only the thread that it was copied from tells
-        self._held.append(_Held(whole_turn, infers=not is_cut_off and not turn.is_copied))
-        if len(self._held) > _MOST_HELD:
-            yield from self._released()
+        self._finished.append(_FinishedTurn(whole_turn, infers=not is_cut_off and not turn.is_copied))
+        if len(self._finished) > _MOST_FINISHED:
+            yield from self._release_oldest()
 
-    def _released(self) -> Iterator[Made]:
-        held = self._held.popleft()
-        yield from turn_rows(held.turn, replace(self._context, infers=held.infers and self._context.infers))
+    def _release_oldest(self) -> Iterator[Made]:
+        finished = self._finished.popleft()
+        yield from turn_rows(finished.turn, replace(self._context, infers=finished.infers and self._context.infers))
 
-    def _rolled_back(self, event: Record, at: str) -> Iterator[Made]:
+    def _roll_back(self, event: Record, at: str) -> Iterator[Made]:
         """The person takes the last turns back: from then on it is said of them."""
         yield from self._close()
         left = whole_number(event.get("num_turns")) or 0
-        for held in reversed(self._held):
+        for finished in reversed(self._finished):
             if left <= 0:
                 return
-            if not says_nothing(held.turn.prompt) and "branch" not in held.turn.fields:
+            if not says_nothing(finished.turn.prompt) and "branch" not in finished.turn.fields:
                 left -= 1
-                held.turn.fields["branch"] = "abandoned"
-                held.turn.ended_at = at or held.turn.ended_at
+                finished.turn.fields["branch"] = "abandoned"
+                finished.turn.ended_at = at or finished.turn.ended_at
 
     # what is said and done in them
 
@@ -225,32 +231,32 @@ class Rollout:
                 turn.turn_id = turn.turn_id or text_in(payload, "turn_id")
 
     def _user_message(self, event: Record, at: str) -> Iterator[Made]:
-        yield from self._asked(text_in(event, "message"), at)
+        yield from self._add_prompt(text_in(event, "message"), at)
 
-    def _asked(self, prompt: str, at: str, *, is_given: bool = False) -> Iterator[Made]:
+    def _add_prompt(self, prompt: str, at: str, *, is_item: bool = False) -> Iterator[Made]:
         if is_of_codex(prompt):
             self._left_out[OF_CODEX] += 1
             return
         turn = self._turn
-        if turn is None or not (turn.is_marked or turn.is_once_more(is_given=is_given)):
+        if turn is None or not (turn.is_marked or turn.is_once_more(is_item=is_item)):
             yield from self._close()
             turn = self._open("", "", at, is_marked=False)
-        turn.heard(at)
-        turn.asked(prompt, is_given=is_given)
+        turn.note_time(at)
+        turn.add_prompt(prompt, is_item=is_item)
 
-    def _item(self, event: Record, at: str) -> Iterator[Made]:
+    def _add_item(self, event: Record, at: str) -> Iterator[Made]:
         item = object_in(event, "item")
         kind = text_in(item, "type")
         if kind == "UserMessage":
-            yield from self._asked(parts(item.get("content")), at)
+            yield from self._add_prompt(text_of_parts(item.get("content")), at)
         elif self._turn is not None:
-            self._turn.heard(at)
+            self._turn.note_time(at)
             if kind == "AgentMessage":
-                self._turn.answered(parts(item.get("content")), item)
+                self._turn.add_answer(text_of_parts(item.get("content")), item)
             else:
-                self._turn.calls.item(item)
+                self._turn.calls.add_item(item)
 
-    def _given(self, item: Record, at: str) -> Iterator[Made]:
+    def _add_response_item(self, item: Record, at: str) -> Iterator[Made]:
         """What the model was given or gave, which events mostly tell once more."""
         kind, role = text_in(item, "type"), text_in(item, "role")
         if kind == "message" and role == "user":
@@ -259,19 +265,19 @@ class Rollout:
             self._left_out[OF_CODEX] += sum(map(is_of_codex, prompts))
             self._directory = self._directory or next(filter(None, map(directory_of, prompts)), "")
             if of_person:
-                yield from self._asked("\n".join(of_person), at, is_given=True)
+                yield from self._add_prompt("\n".join(of_person), at, is_item=True)
         elif self._turn is None and role != "developer":
             self._left_out[f"records of no turn: {kind[:40] or 'none'}"] += 1
         elif self._turn is not None and role in ("", "assistant"):
-            self._turn.heard(at)
+            self._turn.note_time(at)
             if kind == "message":
-                self._turn.answered(parts(item.get("content")), item, is_given=True)
+                self._turn.add_answer(text_of_parts(item.get("content")), item, is_item=True)
             elif kind.endswith("_call"):
-                self._turn.calls.begun(item)
+                self._turn.calls.begin(item)
             elif kind.endswith("_call_output"):
-                self._turn.calls.answered(item)
+                self._turn.calls.end(item)
 
-    def _counted(self, info: Record) -> None:
+    def _count_total(self, info: Record) -> None:
         """The thread's total by now, which of a fork begins with that of the thread it was forked from."""
         total, spent = (tokens_of(info.get(name)) for name in ("total_token_usage", "last_token_usage"))
         if total is None:
@@ -279,20 +285,61 @@ class Rollout:
         self._total = total
         if self._turn is not None:
             own = None if self._lineage.thread.forked_from else total
-            self._turn.usage.total(total, own if spent is None else spent)
+            self._turn.usage.set_total(total, own if spent is None else spent)
 
-    def _told(self, kind: str, event: Record, at: str) -> None:
+    def _add_event(self, kind: str, event: Record, at: str) -> None:
         """What other events tell of the turn that is read, or of the thread."""
         turn = self._turn
         if turn is not None:
-            turn.heard(at)
+            turn.note_time(at)
         if kind == "token_count":
-            self._counted(object_in(event, "info"))
+            self._count_total(object_in(event, "info"))
         elif kind == "thread_settings_applied":
             self._turn_context(object_in(event, "thread_settings"))
         elif turn is not None and kind == "agent_message":
-            turn.answered(text_in(event, "message"), event)
+            turn.add_answer(text_in(event, "message"), event)
         elif turn is not None and kind == "error":
             turn.has_failed = True
         elif turn is not None:
-            turn.calls.event(event)
+            turn.calls.add_event(event)
+
+
+_KINDS = frozenset({"turn_context", "response_item", "event_msg"})
+
+
+class CodexAdapter:
+    """A header, then lines of a few kinds: events tell most of what happened, response items much of it once more."""
+
+    name = "codex"
+    version = 3
+
+    def detected(self, first: Sequence[Record]) -> str | None:
+        """As in Adapter."""
+        is_wrapped = is_bare = False
+        for record in first:
+            kind, payload = text_in(record, "type"), object_in(record, "payload")
+            if kind == "session_meta" and payload:
+                return f"Codex {text_in(payload, 'cli_version')}".rstrip()
+            is_wrapped = is_wrapped or (kind in _KINDS and bool(payload.get("type")))
+            is_bare = is_bare or is_bare_header(record) or is_bare_message(record)
+        return "Codex" if is_wrapped else "Codex of 2025, without wrappers" if is_bare else None
+
+    def kind_of_record(self, record: Record) -> str:
+        """Return the type of a record, and that of what it holds."""
+        if is_bare_header(record):
+            return "header without a wrapper"
+        if is_bare_item(record):
+            return f"{text_in(record, 'type')} without a wrapper"
+        kind, finished = (
+            text_in(record, "type"),
+            text_or_empty(object_in(record, "payload").get("type")),
+        )
+        return f"{kind} {finished}".strip() or text_in(record, "record_type") or "record"
+
+    def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
+        """As in Adapter."""
+        check_names(context.options, TURN_OPTIONS)
+        rollout = Rollout(context)
+        for located in records:
+            yield from rollout.take(located)
+        yield from rollout.end()
