@@ -38,7 +38,7 @@ from slowwave.flows.nightly.notify import notify_settings
 from slowwave.flows.nightly.retention import retention
 from slowwave.flows.publish_to.target import Postgres, settled_target
 from slowwave.transforms.graph import EVIDENCE, SERVING
-from slowwave.transforms.imports.made import Context
+from slowwave.transforms.imports.adapter import Context
 from slowwave.transforms.imports.otlp.adapter import Otlp
 from slowwave.transforms.landing.mapping.rules import declared_mapping
 from slowwave.transforms.landing.tables import LANDED

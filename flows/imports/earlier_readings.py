@@ -8,7 +8,7 @@ from datetime import datetime
 import polars as pl
 
 from slowwave.flows.lake.lake import Lake
-from slowwave.transforms.imports.made import Adapter
+from slowwave.transforms.imports.adapter import Adapter
 from slowwave.transforms.landing.tables import Interactions, Outcomes
 
 

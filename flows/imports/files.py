@@ -25,8 +25,8 @@ from slowwave.flows.imports.units import (
     shown_name,
 )
 from slowwave.flows.kernel.settings import LONGEST_ROW
+from slowwave.transforms.imports.adapter import Adapter, Forking, Located, Record
 from slowwave.transforms.imports.forks import Outline, concealed
-from slowwave.transforms.imports.made import Adapter, Forking, Located, Record
 
 PACKED = (".gz", ".zst")
 IDLE_SECONDS = 3600.0

@@ -17,7 +17,7 @@ from slowwave.flows.imports.units import Found
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.lake.lake import Lake
-from slowwave.transforms.imports.options import OptionsError
+from slowwave.transforms.imports.adapter import OptionsError
 
 _SECTION = "imports"
 

@@ -23,11 +23,26 @@ from slowwave.flows.imports.stores.seen_file import SeenFile
 from slowwave.flows.imports.units import Found, NotImported, Unit, UnreadableUnitError
 from slowwave.flows.kernel.errors import UserError
 from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.imports.adapter import (
+    AGAIN,
+    Adapter,
+    Context,
+    Located,
+    Made,
+    OptionsError,
+    Refused,
+    Repaired,
+    projects_by,
+)
+from slowwave.transforms.imports.delivery_lines import (
+    OTHER_KINDS,
+    UNREADABLE,
+    Tally,
+    Wanted,
+    delivery_lines,
+    kinds_of_records,
+)
 from slowwave.transforms.imports.forks import Outline
-from slowwave.transforms.imports.made import AGAIN, Adapter, Context, Located, Made, Refused, Repaired
-from slowwave.transforms.imports.options import OptionsError
-from slowwave.transforms.imports.projects import projects_by
-from slowwave.transforms.imports.rows import OTHER_KINDS, UNREADABLE, Tally, Wanted, delivery_lines, kinds_of_records
 
 
 @dataclass(frozen=True)

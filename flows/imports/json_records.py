@@ -15,7 +15,7 @@ from slowwave.flows.imports.units import ReadRecord, UnreadableUnitError
 from slowwave.flows.kernel.storage.text_stream import text_stream
 from slowwave.flows.land.formats.json_documents import Elements
 from slowwave.flows.land.formats.lines import Lines, LongLine, has_too_many_values, too_long
-from slowwave.transforms.imports.made import LeftOut, Located, Refused, Repaired
+from slowwave.transforms.imports.adapter import LeftOut, Located, Refused, Repaired
 
 _SHOWN = 10_000
 Line = bytes | LongLine

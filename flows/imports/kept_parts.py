@@ -18,7 +18,7 @@ import zstandard
 
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import write_durably
-from slowwave.transforms.imports.options import KEEP_DAYS, days_stated
+from slowwave.transforms.imports.adapter import KEEP_DAYS, days_stated
 from slowwave.transforms.imports.secrets import clean_record
 
 _BLOCK = 2**20

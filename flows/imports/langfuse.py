@@ -17,10 +17,10 @@ from slowwave.flows.imports.table_records import table_rows
 from slowwave.flows.imports.together import Dealt, together
 from slowwave.flows.imports.units import Found, NotImported, Unit
 from slowwave.flows.kernel.settings import LONGEST_ROW
+from slowwave.transforms.imports.adapter import Adapter, LeftOut, Located, Refused
 from slowwave.transforms.imports.langfuse.adapter import Langfuse
 from slowwave.transforms.imports.langfuse.cells import text
 from slowwave.transforms.imports.langfuse.traces import seconds, table_of
-from slowwave.transforms.imports.made import Adapter, LeftOut, Located, Refused
 
 _MANIFESTS = "manifests"
 _SUFFIXES = (".json", ".jsonl", ".csv", ".parquet")

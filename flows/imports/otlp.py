@@ -10,7 +10,7 @@ from slowwave.flows.imports.json_records import json_objects
 from slowwave.flows.imports.table_records import begins_array, table_rows
 from slowwave.flows.imports.together import Dealt
 from slowwave.flows.imports.units import ReadRecord
-from slowwave.transforms.imports.made import LeftOut, Located, Refused
+from slowwave.transforms.imports.adapter import LeftOut, Located, Refused
 from slowwave.transforms.imports.otlp.adapter import Otlp
 from slowwave.transforms.imports.otlp.misfits import misfit
 from slowwave.transforms.imports.otlp.parts import Part, parts

@@ -14,7 +14,7 @@ from slowwave.flows.kernel.storage.text_stream import DAMAGED, text_stream
 from slowwave.flows.land.formats.chunk import Chunk
 from slowwave.flows.land.formats.csv import csv_chunks
 from slowwave.flows.land.formats.lines import Lines, too_long
-from slowwave.transforms.imports.made import Located, Refused
+from slowwave.transforms.imports.adapter import Located, Refused
 
 _BLOCK = 2**20
 _SHOWN = 10_000

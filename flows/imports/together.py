@@ -23,7 +23,7 @@ import zstandard
 from slowwave.flows.imports.kept_parts import KeptParts, PartLine, part_lines
 from slowwave.flows.imports.units import ReadRecord, Unit, UnreadableUnitError
 from slowwave.transforms.core.hashing import digest
-from slowwave.transforms.imports.made import AGAIN, LeftOut, Located, Record, Refused, Repaired
+from slowwave.transforms.imports.adapter import AGAIN, LeftOut, Located, Record, Refused, Repaired
 
 _UNIT_BYTES = 64 * 2**20
 # Packed JSON lines unpack to about this many times their size.

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.imports.adapter import LeftOut, Located, Refused, Repaired
 from slowwave.transforms.imports.forks import Outline
-from slowwave.transforms.imports.made import LeftOut, Located, Refused, Repaired
 
 # What reading gives: records, and what of a unit is no record.
 ReadRecord = Located | Refused | LeftOut | Repaired

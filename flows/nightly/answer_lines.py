@@ -13,7 +13,7 @@ from slowwave.flows.kernel.terminal import counted
 from slowwave.flows.kernel.times import quiet_log_text
 from slowwave.transforms.health.answerable.answers import answers
 from slowwave.transforms.health.answerable.imported import imported_counts
-from slowwave.transforms.imports.row_counts import RowCounts
+from slowwave.transforms.imports.delivery_lines import RowCounts
 from slowwave.transforms.params import Params
 
 _ANSWERS = """

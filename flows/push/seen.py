@@ -14,8 +14,7 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import terminal_safe
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.push.places import Place
-from slowwave.transforms.imports.made import Context, Located, Row
-from slowwave.transforms.imports.projects import projects_by
+from slowwave.transforms.imports.adapter import Context, Located, Row, projects_by
 from slowwave.transforms.imports.stores.store import Store
 
 # What a row says of itself; and the project, which is not the store's word but that of a map that may be another now.

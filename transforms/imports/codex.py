@@ -10,6 +10,17 @@ import orjson
 
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.imports.adapter import (
+    Context,
+    LeftOut,
+    Located,
+    Made,
+    Record,
+    Refused,
+    Turn,
+    TurnEnd,
+    check_names,
+)
 from slowwave.transforms.imports.codex_threads import (
     BareRecords,
     Lineage,
@@ -21,8 +32,6 @@ from slowwave.transforms.imports.codex_threads import (
     time_text,
 )
 from slowwave.transforms.imports.codex_turns import ReadTurn, TurnTokens, is_of_codex, text_of_parts, tokens_of, turn_of
-from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record, Refused
-from slowwave.transforms.imports.options import check_names
 from slowwave.transforms.imports.record_values import (
     list_in,
     object_in,
@@ -32,7 +41,6 @@ from slowwave.transforms.imports.record_values import (
     whole_number,
 )
 from slowwave.transforms.imports.turn_rows import TURN_OPTIONS, turn_rows
-from slowwave.transforms.imports.turns import Turn, TurnEnd
 
 # A record that takes turns back comes after them; of more than these it is not seen.
 _MOST_FINISHED = 64

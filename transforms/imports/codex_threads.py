@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from slowwave.transforms.imports.made import Record
+from slowwave.transforms.imports.adapter import Record
 from slowwave.transforms.imports.record_values import (
     add_microseconds,
     list_in,

@@ -10,11 +10,11 @@ from typing import Any
 
 import orjson
 
+from slowwave.transforms.imports.adapter import Call, CallEnd, Context, Record, Turn, TurnEnd
 from slowwave.transforms.imports.codex_threads import Thread, time_text
 from slowwave.transforms.imports.inferred.outcomes import with_needed_outputs
 from slowwave.transforms.imports.inferred.programs import program
 from slowwave.transforms.imports.inferred.shell_lines import shell_line
-from slowwave.transforms.imports.made import Context, Record
 from slowwave.transforms.imports.record_values import (
     list_in,
     list_or_empty,
@@ -24,7 +24,6 @@ from slowwave.transforms.imports.record_values import (
     text_or_empty,
     whole_number,
 )
-from slowwave.transforms.imports.turns import Call, CallEnd, Turn, TurnEnd
 
 # What Codex itself says as if it were the user.
 _OF_CODEX = (

@@ -12,8 +12,8 @@ import orjson
 from slowwave.flows.imports.json_records import json_elements
 from slowwave.flows.imports.stores.sqlite_copy import is_sqlite, sqlite_copy
 from slowwave.flows.imports.units import ReadRecord, UnreadableUnitError
+from slowwave.transforms.imports.adapter import LeftOut, Located, Refused
 from slowwave.transforms.imports.chats.cursor import BUBBLES
-from slowwave.transforms.imports.made import LeftOut, Located, Refused
 
 _TABLE = "cursorDiskKV"
 # `;` is the sign after `:`

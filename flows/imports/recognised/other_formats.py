@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from slowwave.transforms.imports.made import Record
+from slowwave.transforms.imports.adapter import Record
 
 _MOST_TABLES = 6
 _ROW = ("prompt", "memory_id", "outcome_id", "success")

@@ -23,7 +23,7 @@ from slowwave.flows.imports.units import (
     files_below,
     shown_name,
 )
-from slowwave.transforms.imports.made import Located, Record
+from slowwave.transforms.imports.adapter import Located, Record
 
 # Of a folder as many files are looked at, spread over it.
 _MOST_FILES = 100

@@ -26,7 +26,7 @@ from slowwave.flows.imports.units import (
     shown_name,
 )
 from slowwave.flows.kernel.settings import LONGEST_ROW
-from slowwave.transforms.imports.made import Adapter, Located
+from slowwave.transforms.imports.adapter import Adapter, Located
 from slowwave.transforms.imports.stores.claude_memory import INDEX, STORE
 from slowwave.transforms.imports.stores.store import Store
 

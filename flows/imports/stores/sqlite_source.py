@@ -29,7 +29,7 @@ from slowwave.flows.imports.units import (
     shown_name,
 )
 from slowwave.flows.kernel.settings import LONGEST_ROW
-from slowwave.transforms.imports.made import Adapter, LeftOut, Located
+from slowwave.transforms.imports.adapter import Adapter, LeftOut, Located
 from slowwave.transforms.imports.stores.store import Store
 
 _SUFFIXES = (".db", ".sqlite", ".sqlite3")

@@ -13,7 +13,7 @@ from small_home import SmallHome
 
 from slowwave.flows.imports.files import FileSource
 from slowwave.flows.imports.sources import SOURCES, found_under
-from slowwave.transforms.imports.made import Context, Located
+from slowwave.transforms.imports.adapter import Context, Located
 from slowwave.transforms.landing.tables import Interactions, Outcomes
 
 

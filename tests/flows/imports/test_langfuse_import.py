@@ -18,7 +18,7 @@ from langfuse_rows import PROJECT, observation, root_of_v2, score, trace
 from slowwave.flows.imports.table_records import table_rows
 from slowwave.flows.imports.units import UnreadableUnitError
 from slowwave.flows.kernel.settings import LONGEST_ROW
-from slowwave.transforms.imports.made import Located, Refused
+from slowwave.transforms.imports.adapter import Located, Refused
 from slowwave.transforms.landing.tables import Interactions, Outcomes
 
 TABLES = {

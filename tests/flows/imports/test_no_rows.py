@@ -16,7 +16,7 @@ from slowwave.flows.imports.connections.connections import Connection, connect
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.imports.codex import CodexAdapter
-from slowwave.transforms.imports.rows import OTHER_KINDS, Tally, kinds_of_records
+from slowwave.transforms.imports.delivery_lines import OTHER_KINDS, Tally, kinds_of_records
 
 ROLLOUT = [meta(0, "019fa149-0000-7000-8000-000000000001", "0.153.1"), *legacy_turn(1, "", "Which port?", "5432.")]
 

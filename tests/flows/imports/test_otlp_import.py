@@ -21,7 +21,7 @@ from slowwave.flows.imports.together import together
 from slowwave.flows.imports.units import Unit
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
-from slowwave.transforms.imports.made import Context, Located, Made
+from slowwave.transforms.imports.adapter import Context, Located, Made
 from slowwave.transforms.landing.tables import Interactions, Memories, Outcomes
 
 

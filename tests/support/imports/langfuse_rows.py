@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from slowwave.transforms.imports.adapter import Context, Located, Made
 from slowwave.transforms.imports.langfuse.adapter import Langfuse
-from slowwave.transforms.imports.made import Context, Located, Made
 
 PROJECT = "cmproject0001"
 

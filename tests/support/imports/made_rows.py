@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
-from slowwave.transforms.imports.made import Adapter, Context, LeftOut, Located, Made, Refused, Row
-from slowwave.transforms.imports.rows import Tally, delivery_lines
+from slowwave.transforms.imports.adapter import Adapter, Context, LeftOut, Located, Made, Refused, Row
+from slowwave.transforms.imports.delivery_lines import Tally, delivery_lines
 
 Fields = dict[str, Any]
 

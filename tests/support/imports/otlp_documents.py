@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Refused, Row
+from slowwave.transforms.imports.adapter import Context, LeftOut, Located, Made, Refused, Row
 from slowwave.transforms.imports.otlp.adapter import Otlp
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"

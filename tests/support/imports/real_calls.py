@@ -17,12 +17,12 @@ from typing import Any
 
 import polars as pl
 
+from slowwave.transforms.imports.adapter import Call, CallEnd, Turn
 from slowwave.transforms.imports.inferred.commands_of_builds import is_build
 from slowwave.transforms.imports.inferred.commands_of_tests import runners
 from slowwave.transforms.imports.inferred.outcomes import inferred_outcomes
 from slowwave.transforms.imports.inferred.programs import program
 from slowwave.transforms.imports.inferred.shell_lines import shell_line
-from slowwave.transforms.imports.turns import Call, CallEnd, Turn
 
 _ROOT = Path(__file__).parents[3]
 CALLS = _ROOT.parent / "shared" / "data" / "claude_code" / "interactions.parquet"

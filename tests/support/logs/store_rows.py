@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Refused, Row
+from slowwave.transforms.imports.adapter import Context, LeftOut, Located, Made, Refused, Row
 from slowwave.transforms.imports.seen import Before, Seen
 from slowwave.transforms.imports.stores.store import Store
 

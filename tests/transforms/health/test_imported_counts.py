@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from slowwave.transforms.health.answerable.counts import LogCounts
 from slowwave.transforms.health.answerable.imported import imported_counts
-from slowwave.transforms.imports.row_counts import RowCounts
+from slowwave.transforms.imports.delivery_lines import RowCounts
 from slowwave.transforms.learning.attempts.inferred import with_apart
 from slowwave.transforms.learning.attempts.params import AttemptParams
 

@@ -23,9 +23,8 @@ from codex_rollouts import (
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
+from slowwave.transforms.imports.adapter import Context, LeftOut, Located, Made, OptionsError, Refused, Row
 from slowwave.transforms.imports.codex import CodexAdapter
-from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Refused, Row
-from slowwave.transforms.imports.options import OptionsError
 
 THREAD, TURN, LATER = drawn_id(0, 1), drawn_id(10, 2), drawn_id(60, 3)
 CITATION = (

@@ -9,9 +9,8 @@ from codex_rollouts import drawn_id, event, given, legacy_turn, meta
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
+from slowwave.transforms.imports.adapter import Context, LeftOut, Located, Refused, Row, last_folder
 from slowwave.transforms.imports.codex import NO_TIME, CodexAdapter
-from slowwave.transforms.imports.made import Context, LeftOut, Located, Refused, Row
-from slowwave.transforms.imports.projects import last_folder
 
 Record = dict[str, Any]
 THREAD, PARENT = drawn_id(100), drawn_id(0)

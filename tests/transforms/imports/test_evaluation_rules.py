@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from slowwave.transforms.imports.evaluation_rules import is_success, rules_stated
-from slowwave.transforms.imports.options import OptionsError
+from slowwave.transforms.imports.adapter import OptionsError
+from slowwave.transforms.imports.trace_values import is_success, parse_rules
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ from slowwave.transforms.imports.options import OptionsError
     ],
 )
 def test_rules(stated: dict[str, Any], label: str, value: float | None, expected: bool | None) -> None:
-    rules = rules_stated({"Quality": stated}) if stated else {}
+    rules = parse_rules({"Quality": stated}) if stated else {}
     assert is_success(rules, "quality", label, value) is expected
 
 
@@ -46,9 +46,9 @@ def test_rules(stated: dict[str, Any], label: str, value: float | None, expected
 )
 def test_a_rule_that_cannot_be_used_is_named(stated: object) -> None:
     with pytest.raises(OptionsError, match="'quality'"):
-        rules_stated({"quality": stated})
+        parse_rules({"quality": stated})
 
 
 def test_rules_must_be_a_table() -> None:
     with pytest.raises(OptionsError, match="table"):
-        rules_stated(["quality"])
+        parse_rules(["quality"])

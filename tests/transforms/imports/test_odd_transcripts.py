@@ -15,8 +15,8 @@ from pi_entries import PiSession
 from thorough import examples
 
 from slowwave.transforms.imports.claude_code.adapter import ClaudeCode
+from slowwave.transforms.imports.delivery_lines import Tally, delivery_lines
 from slowwave.transforms.imports.pi.adapter import Pi
-from slowwave.transforms.imports.rows import Tally, delivery_lines
 
 
 def of_claude_code() -> Session:

@@ -16,9 +16,9 @@ from odd_values import spoiled
 from otlp_documents import TRACE, agent, chat, log, logs, search, span, span_id, traces
 from thorough import examples
 
+from slowwave.transforms.imports.delivery_lines import Tally, delivery_lines
 from slowwave.transforms.imports.langfuse.adapter import Langfuse
 from slowwave.transforms.imports.otlp.adapter import Otlp
-from slowwave.transforms.imports.rows import Tally, delivery_lines
 
 JUDGED = {"evaluations.0.evaluation.name": "n", "evaluations.0.evaluation.label": "pass", "gen_ai.response.id": "r"}
 DOCUMENTS = [

@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 import pytest
 
-from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record, Refused, Row, Undecided
-from slowwave.transforms.imports.rows import Tally, Wanted, delivery_lines
+from slowwave.transforms.imports.adapter import Context, LeftOut, Located, Made, Record, Refused, Row, Undecided
+from slowwave.transforms.imports.delivery_lines import Tally, Wanted, delivery_lines
 
 # Put together here, so that no file holds what looks like a key.
 KEY = "ghp" + "_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"

@@ -6,10 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from slowwave.transforms.imports.made import Context, LeftOut, Row
-from slowwave.transforms.imports.options import OptionsError
+from slowwave.transforms.imports.adapter import Call, Context, LeftOut, OptionsError, Row, Turn
 from slowwave.transforms.imports.turn_rows import turn_rows
-from slowwave.transforms.imports.turns import Call, Turn
 
 TESTED = Turn(
     interaction_id="pi:s1:m1",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slowwave.transforms.health.answerable.counts import LogCounts
-from slowwave.transforms.imports.row_counts import Ended, RowCounts
+from slowwave.transforms.imports.delivery_lines import CountedOutcome, RowCounts
 from slowwave.transforms.learning.attempts.params import AttemptParams
 
 
@@ -11,7 +11,7 @@ def imported_counts(rows: RowCounts, params: AttemptParams) -> LogCounts:
     """The counts of `rows`, which inferred outcomes are part of as the params say (see `with_apart`)."""
     known = {one.interaction_id for one in rows.ended if not one.is_inferred and one.interaction_id}
 
-    def is_apart(one: Ended) -> bool:
+    def is_apart(one: CountedOutcome) -> bool:
         if not one.is_inferred:
             return False
         return not params.learn_from_inferred or one.interaction_id in known

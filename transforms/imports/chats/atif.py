@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from slowwave.transforms.imports.asked import text_of
+from slowwave.transforms.imports.adapter import Call, LeftOut, Record
 from slowwave.transforms.imports.chats.chat_log import ATTACHMENT, CallResult, ChatLog, Conversation, Message, Part
-from slowwave.transforms.imports.made import LeftOut, Record
 from slowwave.transforms.imports.record_values import number_in, object_in, objects_in, text_in
-from slowwave.transforms.imports.turns import Call
+from slowwave.transforms.imports.trace_values import text_of
 
 NAME = "atif"
 _SHELLS = frozenset({"bash", "Bash", "shell", "bash_command", "execute_bash"})

@@ -14,11 +14,20 @@ from typing import Any, Literal
 
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.core.hashing import digest
-from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record, Refused
-from slowwave.transforms.imports.options import check_names
+from slowwave.transforms.imports.adapter import (
+    Call,
+    Context,
+    LeftOut,
+    Located,
+    Made,
+    Record,
+    Refused,
+    Turn,
+    TurnEnd,
+    check_names,
+)
 from slowwave.transforms.imports.record_values import moment_of
 from slowwave.transforms.imports.turn_rows import TURN_OPTIONS, turn_rows
-from slowwave.transforms.imports.turns import Call, Turn, TurnEnd
 
 _RAW = 2_000
 _EXAMPLE = 200

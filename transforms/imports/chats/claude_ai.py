@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from slowwave.transforms.imports.adapter import Call, LeftOut, Record
 from slowwave.transforms.imports.chats.chat_log import ATTACHMENT, CallResult, ChatLog, Conversation, Message, Part
-from slowwave.transforms.imports.made import LeftOut, Record
 from slowwave.transforms.imports.record_values import objects_in, text_in
-from slowwave.transforms.imports.turns import Call
 
 NAME = "claude-ai"
 _ROOT = "00000000-"  # how the parent of a first message begins

@@ -8,10 +8,9 @@ from typing import Any
 
 import orjson
 
+from slowwave.transforms.imports.adapter import Call, LeftOut, Record
 from slowwave.transforms.imports.chats.chat_log import ATTACHMENT, CallResult, ChatLog, Conversation, Message, Part
-from slowwave.transforms.imports.made import LeftOut, Record
 from slowwave.transforms.imports.record_values import number_in, object_in, objects_in, text_in
-from slowwave.transforms.imports.turns import Call
 
 NAME = "copilot-cli"
 _SHELLS = frozenset({"bash", "shell", "powershell"})

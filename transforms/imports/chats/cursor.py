@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from slowwave.transforms.core.exact_json import parse_json_text
-from slowwave.transforms.imports.asked import text_of
+from slowwave.transforms.imports.adapter import Call, LeftOut, Record
 from slowwave.transforms.imports.chats.chat_log import (
     ATTACHMENT,
     CallResult,
@@ -20,9 +20,8 @@ from slowwave.transforms.imports.chats.chat_log import (
     NotAsked,
     Part,
 )
-from slowwave.transforms.imports.made import LeftOut, Record
 from slowwave.transforms.imports.record_values import number_in, object_in, objects_in, text_in
-from slowwave.transforms.imports.turns import Call
+from slowwave.transforms.imports.trace_values import text_of
 
 NAME = "cursor"
 BUBBLES = "bubbles"

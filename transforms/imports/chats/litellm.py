@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from slowwave.transforms.core.exact_json import parse_json_text
+from slowwave.transforms.imports.adapter import LeftOut, Record
 from slowwave.transforms.imports.chats.chat_log import ChatLog, Part
 from slowwave.transforms.imports.chats.model_call import ModelCall, call_parts
-from slowwave.transforms.imports.made import LeftOut, Record
 from slowwave.transforms.imports.record_values import number_in, object_in, text_in
 
 NAME = "litellm"

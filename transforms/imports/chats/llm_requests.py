@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from slowwave.transforms.core.exact_json import parse_json_text
+from slowwave.transforms.imports.adapter import LeftOut, Record
 from slowwave.transforms.imports.chats.chat_log import ChatLog, Part
 from slowwave.transforms.imports.chats.litellm import producer
 from slowwave.transforms.imports.chats.model_call import ModelCall, call_parts, tokens_in
-from slowwave.transforms.imports.made import LeftOut, Record
 from slowwave.transforms.imports.record_values import number_in, object_in, text_in
 
 NAME = "llm-requests"

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from slowwave.transforms.core.hashing import digest
-from slowwave.transforms.imports.asked import answered, asked
+from slowwave.transforms.imports.adapter import LeftOut
 from slowwave.transforms.imports.chats.chat_log import Conversation, Message, Part
-from slowwave.transforms.imports.made import LeftOut
 from slowwave.transforms.imports.record_values import number_in, object_in, objects_in, text_in
+from slowwave.transforms.imports.trace_values import answer_in, question_in
 
 WITHOUT_TEXT = "a request without the text of its question"
 FOR_TOOLS = "a request that was answered by calls of tools: its turn ends with a later one"
@@ -42,7 +42,7 @@ class ModelCall:
 
 def call_parts(call: ModelCall) -> Iterator[Part]:
     """The parts of a chat log that a request is."""
-    question = asked(call.question)
+    question = question_in(call.question)
     if question is None or question.is_json:
         yield LeftOut(WITHOUT_TEXT)
         return
@@ -57,7 +57,7 @@ def call_parts(call: ModelCall) -> Iterator[Part]:
 
 def answer_parts(call: ModelCall, to: str = "") -> Iterator[Part]:
     """The answer of a request, where it has one: to the question before it, or to that with an id."""
-    answer = answered(call.answer)
+    answer = answer_in(call.answer)
     text = answer.text if answer is not None and not answer.is_json else ""
     end = "api_error" if call.is_failed else "ended"
     if text or call.is_failed:

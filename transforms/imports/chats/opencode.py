@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from slowwave.transforms.imports.adapter import Call, LeftOut, Record
 from slowwave.transforms.imports.chats.chat_log import (
     ATTACHMENT,
     CallResult,
@@ -14,9 +15,7 @@ from slowwave.transforms.imports.chats.chat_log import (
     NotAsked,
     Part,
 )
-from slowwave.transforms.imports.made import LeftOut, Record
 from slowwave.transforms.imports.record_values import number_in, object_in, objects_in, text_in
-from slowwave.transforms.imports.turns import Call
 
 NAME = "opencode"
 _TOKENS = ("input", "output", "reasoning")

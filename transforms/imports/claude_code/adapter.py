@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from slowwave.transforms.imports.adapter import Context, LeftOut, Located, Made, Record, check_names
 from slowwave.transforms.imports.claude_code.copies import answer_key, prompt_text
 from slowwave.transforms.imports.claude_code.session import COPY, NAME, Conversation
 from slowwave.transforms.imports.claude_code.texts import origin, stated
 from slowwave.transforms.imports.forks import Outline, SeenTurn
-from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record
-from slowwave.transforms.imports.options import check_names
 from slowwave.transforms.imports.turn_rows import TURN_OPTIONS
 
 # The one kind of record that is not the client's: what stands beside a subagent's transcript, put before it.

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from slowwave.transforms.imports.adapter import Call, CallEnd
 from slowwave.transforms.imports.claude_code.texts import INTERRUPTED, stated, text_of
-from slowwave.transforms.imports.turns import Call, CallEnd
 
 _SHELLS = frozenset({"Bash", "PowerShell"})
 _SUBAGENTS = frozenset({"Task", "Agent"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from slowwave.transforms.imports.made import Record
+from slowwave.transforms.imports.adapter import Record
 
 # Carried out by the client, whatever their arguments. Others are of skills, or the person's own: prompts.
 _OF_CLIENT = frozenset(

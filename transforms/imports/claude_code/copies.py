@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.imports.adapter import Record
 from slowwave.transforms.imports.claude_code.texts import INTERRUPTED, blocks, not_asked, stated, text_of
-from slowwave.transforms.imports.made import Record
 
 # Of a text its length and digest, so that a longer text can be compared with it; of another block no length.
 _Block = tuple[int | None, bytes]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slowwave.transforms.core.blank import says_nothing
+from slowwave.transforms.imports.adapter import Context, LeftOut, Made, Record, Refused, Turn
 from slowwave.transforms.imports.claude_code.answers import AnswerTexts
 from slowwave.transforms.imports.claude_code.calls import OpenCall, begun_call, ended_call
 from slowwave.transforms.imports.claude_code.commands import Command, slash_command
@@ -26,10 +27,8 @@ from slowwave.transforms.imports.claude_code.texts import (
     stated,
     text_of,
 )
-from slowwave.transforms.imports.made import Context, LeftOut, Made, Record, Refused
 from slowwave.transforms.imports.record_values import moment_of
-from slowwave.transforms.imports.turn_log import TurnLog
-from slowwave.transforms.imports.turns import Turn
+from slowwave.transforms.imports.turn_rows import TurnLog
 
 NAME = "claude-code"
 _SYNTHETIC = "<synthetic>"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
+from slowwave.transforms.imports.adapter import Call, Turn
 from slowwave.transforms.imports.inferred import (
     transcript_apierror,
     transcript_build,
@@ -20,7 +21,6 @@ from slowwave.transforms.imports.inferred.shell_lines import shell_line
 from slowwave.transforms.imports.inferred.transcript_commit import git_command
 from slowwave.transforms.imports.inferred.transcript_interrupt import is_taken_back
 from slowwave.transforms.imports.inferred.verdicts import Verdict
-from slowwave.transforms.imports.turns import Call, Turn
 
 _Rule = Callable[[Turn], Verdict | None]
 # Whether a turn was an attempt at all; where it was none, nothing else is said of it.

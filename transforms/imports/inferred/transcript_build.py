@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from slowwave.transforms.imports.adapter import Turn
 from slowwave.transforms.imports.inferred.commands_of_builds import is_build
 from slowwave.transforms.imports.inferred.summaries import printed_lines
 from slowwave.transforms.imports.inferred.turn_commands import RunLine, last_run
 from slowwave.transforms.imports.inferred.verdicts import Verdict
-from slowwave.transforms.imports.turns import Turn
 
 METHOD = "transcript_build/1"
 # Commands that practically never fail, so that beside a build the failure is the build's.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from slowwave.transforms.imports.adapter import Turn
 from slowwave.transforms.imports.inferred.summaries import printed_lines
 from slowwave.transforms.imports.inferred.turn_commands import last_run
 from slowwave.transforms.imports.inferred.verdicts import Verdict
-from slowwave.transforms.imports.turns import Turn
 
 METHOD = "transcript_commit/1"
 _OPTIONS_WITH_VALUE = frozenset({"-C", "-c", "--git-dir", "--work-tree"})

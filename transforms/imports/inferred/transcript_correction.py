@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from slowwave.transforms.imports.adapter import Turn
 from slowwave.transforms.imports.inferred.verdicts import Verdict
-from slowwave.transforms.imports.turns import Turn
 
 METHOD = "transcript_correction/1"
 _CORRECTION = re.compile(

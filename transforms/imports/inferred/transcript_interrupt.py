@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from slowwave.transforms.imports.adapter import Turn
 from slowwave.transforms.imports.inferred.verdicts import Verdict
-from slowwave.transforms.imports.turns import Turn
 
 METHOD = "transcript_interrupt/1"
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from slowwave.transforms.imports.adapter import Turn
 from slowwave.transforms.imports.inferred.commands_of_tests import RUNNERS, runners
 from slowwave.transforms.imports.inferred.programs import program
 from slowwave.transforms.imports.inferred.summaries import Summary, printed_lines, summaries
 from slowwave.transforms.imports.inferred.turn_commands import RunLine, last_run
 from slowwave.transforms.imports.inferred.verdicts import Verdict
-from slowwave.transforms.imports.turns import Turn
 
 METHOD = "transcript_tests/1"
 # What passes on the end of an output, so that a failure of a part, said at the end, is seen.

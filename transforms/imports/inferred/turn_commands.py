@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from slowwave.transforms.imports.adapter import Call, Turn
 from slowwave.transforms.imports.inferred.shell_lines import Command, ShellLine, shell_line
-from slowwave.transforms.imports.turns import Call, Turn
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from slowwave.transforms.imports.evaluation_rules import rules_stated
+from slowwave.transforms.imports.adapter import (
+    KEEP_DAYS,
+    Context,
+    Located,
+    Made,
+    Record,
+    Refused,
+    check_names,
+    names_stated,
+)
 from slowwave.transforms.imports.langfuse.cells import text
 from slowwave.transforms.imports.langfuse.interactions import interaction_made
 from slowwave.transforms.imports.langfuse.scores import outcomes_made
 from slowwave.transforms.imports.langfuse.traces import Observed, raw, table_of, traces_of
-from slowwave.transforms.imports.made import Context, Located, Made, Record, Refused
-from slowwave.transforms.imports.options import KEEP_DAYS, check_names, names_stated
+from slowwave.transforms.imports.trace_values import parse_rules
 
 # Columns that an export always has, besides those of its table.
 _ALWAYS = frozenset({"id", "project_id"})
@@ -43,7 +51,7 @@ class Langfuse:
         Raises OptionsError where an option cannot be used.
         """
         check_names(context.options, ("evaluations", "memory_searches", KEEP_DAYS))
-        rules = rules_stated(context.options.get("evaluations", {}))
+        rules = parse_rules(context.options.get("evaluations", {}))
         searches = names_stated(context.options, "memory_searches")
         traces: list[Observed] = []
         scores: list[Observed] = []

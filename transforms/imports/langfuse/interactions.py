@@ -8,11 +8,17 @@ from typing import Any
 
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.core.exact_json import parse_json_value
-from slowwave.transforms.imports.asked import Said, answered, asked
+from slowwave.transforms.imports.adapter import Context, LeftOut, Made, Refused, Row
 from slowwave.transforms.imports.langfuse.cells import mapping, number, text, written
 from slowwave.transforms.imports.langfuse.traces import Observed, Trace, is_root, raw
-from slowwave.transforms.imports.made import Context, LeftOut, Made, Refused, Row
-from slowwave.transforms.imports.memory_records import MemoryRecord, in_text, record
+from slowwave.transforms.imports.trace_values import (
+    MemoryRecord,
+    TracedText,
+    answer_in,
+    ids_in_text,
+    memory_record,
+    question_in,
+)
 
 _OWN = "langfuse-"  # how Langfuse calls the environments of what it runs itself
 _LISTS = ("results", "memories", "records", "documents", "data", "items", "output")
@@ -37,14 +43,14 @@ def interaction_made(trace: Trace, searches: Collection[str], context: Context) 
         return
     calls = [one for one in trace.observations if one.type == "GENERATION"]
     sources = [one for one in (trace.own, trace.root) if one is not None]
-    prompt = _first(asked(parse_json_value(one.row.get("input"))) for one in [*sources, *calls[:1]])
+    prompt = _first(question_in(parse_json_value(one.row.get("input"))) for one in [*sources, *calls[:1]])
     if prompt is None:
         yield LeftOut(
             "traces without an input: record it, or switch its group of columns on in the export",
             example=trace.trace_id,
         )
         return
-    answer = _first(answered(parse_json_value(one.row.get("output"))) for one in [*sources, *reversed(calls)])
+    answer = _first(answer_in(parse_json_value(one.row.get("output"))) for one in [*sources, *reversed(calls)])
     rows = [one for one in (trace.own, *trace.observations) if one is not None]
     updated = (
         max(one.updated for one in rows if one.updated is not None)
@@ -131,7 +137,7 @@ def _memories(
         for place, one in enumerate(records, 1):
             offered.setdefault(one.id, {"id": one.id, "rank": place, "score": one.score})
         later = [call for call in calls if call.started and search.ended and call.started >= search.ended]
-        seen = in_text(
+        seen = ids_in_text(
             records,
             "\n".join(_all_text(parse_json_value(call.row.get("input"))) for call in later),
         )
@@ -146,7 +152,7 @@ def _records(output: Any) -> list[MemoryRecord]:  # noqa: ANN401 - whatever a to
             (found for name in _LISTS if isinstance(found := parse_json_value(output.get(name)), list)),
             [output],
         )
-    return [record(one) for one in output if isinstance(one, dict)] if isinstance(output, list) else []
+    return [memory_record(one) for one in output if isinstance(one, dict)] if isinstance(output, list) else []
 
 
 def _leaves(trace: Trace, calls: list[Observed]) -> list[Observed]:
@@ -182,7 +188,7 @@ def _cost(calls: list[Observed]) -> float | None:
     return max(sum(spent), 0.0) if spent else None
 
 
-def _first(said: Iterator[Said | None]) -> Said | None:
+def _first(said: Iterator[TracedText | None]) -> TracedText | None:
     return next((one for one in said if one is not None and not says_nothing(one.text)), None)
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from slowwave.transforms.imports.evaluation_rules import Rule, is_success
+from slowwave.transforms.imports.adapter import LeftOut, Made, Refused, Row
 from slowwave.transforms.imports.langfuse.cells import moment, number, text, written
 from slowwave.transforms.imports.langfuse.interactions import interaction_id
 from slowwave.transforms.imports.langfuse.traces import Observed, raw
-from slowwave.transforms.imports.made import LeftOut, Made, Refused, Row
+from slowwave.transforms.imports.trace_values import EvaluationRule, is_success
 
 _UNJUDGED = "scores {} that no rule judges: say in settings.toml, [imports.langfuse.evaluations], what passes"
 _LONGEST_NAME = 60
 
 
-def outcomes_made(rows: Iterable[Observed], rules: Mapping[str, Rule]) -> Iterator[Made]:
+def outcomes_made(rows: Iterable[Observed], rules: Mapping[str, EvaluationRule]) -> Iterator[Made]:
     """An outcome for each score that passed or failed; the others are counted with their names.
 
     Langfuse may write the score of one run of an evaluator twice, with two ids: the first id counts.
@@ -41,7 +41,7 @@ def _run(one: Observed) -> tuple[str, ...]:
     return tuple(text(one.row.get(name)) for name in names) if text(one.row.get("execution_trace_id")) else ()
 
 
-def _outcome(one: Observed, rules: Mapping[str, Rule]) -> Made:
+def _outcome(one: Observed, rules: Mapping[str, EvaluationRule]) -> Made:
     row = one.row
     name, source, kind = text(row.get("name")), text(row.get("source")).upper(), text(row.get("data_type")).upper()
     trace_id, session_id = text(row.get("trace_id")), text(row.get("session_id"))

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from slowwave.transforms.imports.evaluation_rules import Rule, rules_stated
-from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record
-from slowwave.transforms.imports.options import KEEP_DAYS, check_names, names_stated
+from slowwave.transforms.imports.adapter import (
+    KEEP_DAYS,
+    Context,
+    LeftOut,
+    Located,
+    Made,
+    Record,
+    check_names,
+    names_stated,
+)
 from slowwave.transforms.imports.otlp.client_turns import TWICE, add_client_turns
 from slowwave.transforms.imports.otlp.evaluations import evaluations_of, outcomes_of
 from slowwave.transforms.imports.otlp.interactions import interactions_made, project_of_span
@@ -18,6 +25,7 @@ from slowwave.transforms.imports.otlp.sdk_json import form_of
 from slowwave.transforms.imports.otlp.spans import Event, Span, Trace, span_or_event, trace_of
 from slowwave.transforms.imports.otlp.turns import Read, understood
 from slowwave.transforms.imports.otlp.values import attributes, event_name, plain, text
+from slowwave.transforms.imports.trace_values import EvaluationRule, parse_rules
 
 # A trace that nothing was added to for so long is over, although its topmost span is not here.
 _QUIET = 3600 * 10**9
@@ -59,7 +67,7 @@ class Otlp:
         Raises OptionsError where an option cannot be used.
         """
         check_names(context.options, ("evaluations", "memory_stores", KEEP_DAYS))
-        rules = rules_stated(context.options.get("evaluations", {}))
+        rules = parse_rules(context.options.get("evaluations", {}))
         stores = names_stated(context.options, "memory_stores")
         spans: dict[str, list[Span]] = {}
         events: dict[str, list[Event]] = {}
@@ -92,7 +100,7 @@ def _is_over(trace: Trace, ended: int, context: Context) -> bool:
     return context.is_idle or trace.has_root or trace.ended < ended - _QUIET
 
 
-def _rows(reads: Mapping[str, Read], rules: Mapping[str, Rule], context: Context) -> Iterator[Made]:
+def _rows(reads: Mapping[str, Read], rules: Mapping[str, EvaluationRule], context: Context) -> Iterator[Made]:
     for read in reads.values():
         yield from interactions_made(read, context.project_of)
         for node in read.trace.nodes:

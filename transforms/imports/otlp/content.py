@@ -9,7 +9,6 @@ from typing import Any
 
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.core.exact_json import parse_json_value
-from slowwave.transforms.imports.asked import USER_ROLES, Said, answered, asked, text_of
 from slowwave.transforms.imports.otlp.clients import is_talk
 from slowwave.transforms.imports.otlp.conventions import (
     HIDDEN,
@@ -21,6 +20,7 @@ from slowwave.transforms.imports.otlp.conventions import (
 )
 from slowwave.transforms.imports.otlp.spans import Event, Node
 from slowwave.transforms.imports.otlp.values import numbered
+from slowwave.transforms.imports.trace_values import USER_ROLES, TracedText, answer_in, question_in, text_of
 
 _DEEPEST = 6
 # Who else speaks among the messages of an output. Gemini's own role for itself is `model`, and Gemini CLI's `system`.
@@ -62,16 +62,16 @@ class Content:
         )
 
     @cached_property
-    def prompt(self) -> Said | None:
+    def prompt(self) -> TracedText | None:
         """The last text of the user's, None where there is none."""
         texts = (message.text for message in reversed(self.inputs) if message.role in USER_ROLES)
         said = next((text for text in texts if not says_nothing(text)), None)
         if said is not None:
-            return Said(said)
-        return None if self.inputs else _value(self.node.span.attributes, INPUTS, asked)
+            return TracedText(said)
+        return None if self.inputs else _value(self.node.span.attributes, INPUTS, question_in)
 
     @cached_property
-    def response(self) -> Said | None:
+    def response(self) -> TracedText | None:
         """What the model answered: its choices, each once; without what it thought, called or was told by a tool."""
         if not is_talk(self.node.span.attributes):
             return None
@@ -84,8 +84,8 @@ class Content:
         texts = [message.text for message in messages if message.role not in _OTHERS]
         texts = [text for text in texts if not says_nothing(text)]
         if texts:
-            return Said("\n\n".join(dict.fromkeys(texts)))
-        return None if messages else _value(self.node.span.attributes, OUTPUTS, answered)
+            return TracedText("\n\n".join(dict.fromkeys(texts)))
+        return None if messages else _value(self.node.span.attributes, OUTPUTS, answer_in)
 
     @cached_property
     def goes_on(self) -> bool:
@@ -115,7 +115,7 @@ def _stated(node: Node, places: Iterable[str | Flat], role: str) -> list[Message
     return []
 
 
-def _value(held: Mapping[str, Any], names: Iterable[str], read: Any) -> Said | None:  # noqa: ANN401
+def _value(held: Mapping[str, Any], names: Iterable[str], read: Any) -> TracedText | None:  # noqa: ANN401
     """What was said in the first of some attributes that says anything, which may be JSON as text."""
     for name in names:
         if (value := held.get(name)) is None or (isinstance(value, str) and value in HIDDEN):

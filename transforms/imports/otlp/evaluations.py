@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from slowwave.transforms.imports.evaluation_rules import Rule, is_success
-from slowwave.transforms.imports.made import LeftOut, Made, Row
+from slowwave.transforms.imports.adapter import LeftOut, Made, Row
 from slowwave.transforms.imports.otlp.parts import EVALUATION, JUDGES
 from slowwave.transforms.imports.otlp.spans import Event, Node
 from slowwave.transforms.imports.otlp.turns import Read, response_id
 from slowwave.transforms.imports.otlp.values import instant, number, numbered, text
+from slowwave.transforms.imports.trace_values import EvaluationRule, is_success
 
 # OpenInference has one thing under two names, of a span, a trace or a session.
 _FORMS = (("evaluations.", "evaluation."), ("annotations.", "annotation."))
@@ -66,7 +66,9 @@ def is_evaluated(node: Node) -> bool:
     )
 
 
-def outcomes_of(found: Iterator[Evaluation], reads: Mapping[str, Read], rules: Mapping[str, Rule]) -> Iterator[Made]:
+def outcomes_of(
+    found: Iterator[Evaluation], reads: Mapping[str, Read], rules: Mapping[str, EvaluationRule]
+) -> Iterator[Made]:
     """The outcomes of evaluations that passed or failed; the others are counted with their names."""
     by_answer: dict[str, tuple[str, str]] = {}
     for read in reads.values():

@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any
 
 from slowwave.transforms.core.exact_json import parse_json_value
-from slowwave.transforms.imports.asked import Said
-from slowwave.transforms.imports.made import LeftOut, Made, Refused, Row
+from slowwave.transforms.imports.adapter import LeftOut, Made, Refused, Row
 from slowwave.transforms.imports.otlp.clients import client_of, client_of_scope
 from slowwave.transforms.imports.otlp.conventions import (
     AGENTS,
@@ -25,6 +24,7 @@ from slowwave.transforms.imports.otlp.memory_spans import memories_of, records_o
 from slowwave.transforms.imports.otlp.spans import Node
 from slowwave.transforms.imports.otlp.turns import Asked, Read, response_id
 from slowwave.transforms.imports.otlp.values import instant, number, text, whole
+from slowwave.transforms.imports.trace_values import TracedText
 
 _MUTE = (
     "calls of a model without their text: where they run, set"
@@ -145,7 +145,7 @@ def _error(asked: Asked) -> Row:
     return Row(fields, (node.id, node.id))
 
 
-def _response(asked: Asked, read: Read) -> Said | None:
+def _response(asked: Asked, read: Read) -> TracedText | None:
     """The answer of the span itself; that of the last call of it that answered, where it has none or it is a call."""
     own = read.contents[asked.node].response
     if own is not None and read.kinds[asked.node] != "call":

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from slowwave.transforms.core.exact_json import parse_json_value
-from slowwave.transforms.imports.made import LeftOut, Made, Refused, Row
-from slowwave.transforms.imports.memory_records import MemoryRecord, in_text, record
+from slowwave.transforms.imports.adapter import LeftOut, Made, Refused, Row
 from slowwave.transforms.imports.otlp.spans import Node
 from slowwave.transforms.imports.otlp.turns import Asked, Read
 from slowwave.transforms.imports.otlp.values import instant, numbered, text
+from slowwave.transforms.imports.trace_values import MemoryRecord, ids_in_text, memory_record
 
 
 def records_of(node: Node) -> list[MemoryRecord]:
@@ -19,9 +19,9 @@ def records_of(node: Node) -> list[MemoryRecord]:
     held = node.span.attributes
     for name in ("gen_ai.memory.records", "gen_ai.retrieval.documents"):
         if isinstance(found := parse_json_value(held.get(name)), list):
-            return [record(one) for one in found if isinstance(one, dict)]
+            return [memory_record(one) for one in found if isinstance(one, dict)]
     documents = numbered(held, "retrieval.documents.")
-    return [record({key.removeprefix("document."): value for key, value in one.items()}) for one in documents]
+    return [memory_record({key.removeprefix("document."): value for key, value in one.items()}) for one in documents]
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def memories_of(asked: Asked, read: Read, searches: list[Node]) -> Memories:
             for call in asked.nodes
             if read.kinds[call] == "call" and call.span.started >= node.span.ended
         )
-        seen = in_text(records, later)
+        seen = ids_in_text(records, later)
         if seen is not None:
             ways.add("observed")
             used |= dict.fromkeys(seen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from slowwave.transforms.imports.made import Record
+from slowwave.transforms.imports.adapter import Record
 from slowwave.transforms.imports.otlp.parts import why_not_otlp
 
 _ZSTD = b"\x28\xb5\x2f\xfd"

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from slowwave.transforms.imports.made import LeftOut, Located, Refused
+from slowwave.transforms.imports.adapter import LeftOut, Located, Refused
 from slowwave.transforms.imports.otlp.clients import DETAILS, client_of, client_of_scope, context_of
 from slowwave.transforms.imports.otlp.conventions import MEANT, NAMED
 from slowwave.transforms.imports.otlp.sdk_json import as_otlp, form_of

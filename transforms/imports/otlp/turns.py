@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from slowwave.transforms.core.exact_json import parse_json_value
-from slowwave.transforms.imports.asked import Said
 from slowwave.transforms.imports.otlp.content import Content
 from slowwave.transforms.imports.otlp.conventions import RESPONSE_IDS, Kind
 from slowwave.transforms.imports.otlp.kinds import is_first_call, is_first_frame, kind_of
 from slowwave.transforms.imports.otlp.spans import Node, Trace
 from slowwave.transforms.imports.otlp.values import text
+from slowwave.transforms.imports.trace_values import TracedText
 
 
 @dataclass(eq=False)
@@ -23,7 +23,7 @@ class Asked:
     """An interaction: its span, its question, and its spans in the order of their start, the first one included."""
 
     node: Node
-    prompt: Said
+    prompt: TracedText
     nodes: list[Node] = field(default_factory=list)
 
 
@@ -129,7 +129,7 @@ class _Below:
                     self.asking[node] = first
 
 
-def _prompt(node: Node, kind: Kind, contents: Mapping[Node, Content], below: _Below) -> Said | None:
+def _prompt(node: Node, kind: Kind, contents: Mapping[Node, Content], below: _Below) -> TracedText | None:
     """The question of a span, if it may be an interaction; that of its first call where a turn has no own text."""
     own = contents[node].prompt
     if node in below.first_calls and not is_first_frame(node):

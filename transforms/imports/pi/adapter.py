@@ -9,15 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slowwave.transforms.core.blank import says_nothing
+from slowwave.transforms.imports.adapter import Context, LeftOut, Located, Made, Record, Refused, Turn, check_names
 from slowwave.transforms.imports.forks import Outline, SeenTurn
-from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record, Refused
-from slowwave.transforms.imports.options import check_names
 from slowwave.transforms.imports.pi.calls import OpenCall, begun_call, ended_call, offered
 from slowwave.transforms.imports.pi.texts import answered, asked, blocks, is_answer, is_own_prompt, stated, text_of
 from slowwave.transforms.imports.record_values import moment_of
-from slowwave.transforms.imports.turn_log import TurnLog
-from slowwave.transforms.imports.turn_rows import TURN_OPTIONS
-from slowwave.transforms.imports.turns import Turn
+from slowwave.transforms.imports.turn_rows import TURN_OPTIONS, TurnLog
 
 NAME = "pi"
 _VERSIONS = (1, 2, 3)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from slowwave.transforms.imports.adapter import Call
 from slowwave.transforms.imports.pi.texts import stated, text_of
-from slowwave.transforms.imports.turns import Call
 
 _SHELLS = frozenset({"bash", "exec"})
 _READERS = frozenset({"memory_get", "read"})

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from slowwave.transforms.imports.made import Context, LeftOut, Located, Row
+from slowwave.transforms.imports.adapter import Context, LeftOut, Located, Row
 from slowwave.transforms.imports.stores.cells import (
     Cells,
     json_cell,

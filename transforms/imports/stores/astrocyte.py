@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from slowwave.transforms.imports.made import Context, LeftOut, Located
+from slowwave.transforms.imports.adapter import Context, LeftOut, Located
 from slowwave.transforms.imports.stores.cells import Cells, json_cell, json_list, microseconds, needed, others, text
 from slowwave.transforms.imports.stores.facts import Ended, Fact, Held, LetGo, not_read
 from slowwave.transforms.imports.stores.front_scores import without_scores

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from slowwave.transforms.imports.made import Context, Located, Row
+from slowwave.transforms.imports.adapter import Context, Located, Row
 from slowwave.transforms.imports.stores.cells import Cells, json_cell, json_list, moment, needed, others, plain, text
 from slowwave.transforms.imports.stores.facts import Fact, Held, not_read
 from slowwave.transforms.imports.stores.store import Store, StoreTable

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Any
 
-from slowwave.transforms.imports.made import LeftOut, Made, Row
+from slowwave.transforms.imports.adapter import LeftOut, Made, Row
 from slowwave.transforms.imports.secrets import clean_value
 from slowwave.transforms.imports.seen import Before, SeenMemory
 from slowwave.transforms.imports.stores.facts import Changed, Fact, Held, LetGo, Unread

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from slowwave.transforms.core.blank import says_nothing
-from slowwave.transforms.imports.made import Context, LeftOut, Located
+from slowwave.transforms.imports.adapter import Context, LeftOut, Located
 from slowwave.transforms.imports.record_values import moment_of
 from slowwave.transforms.imports.secrets import without_home
 from slowwave.transforms.imports.stores.facts import Fact, Held

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from slowwave.transforms.imports.made import LeftOut, Located, Refused, Row
+from slowwave.transforms.imports.adapter import LeftOut, Located, Refused, Row
 from slowwave.transforms.imports.stores.cells import shown
 
 

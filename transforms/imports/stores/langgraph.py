@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from slowwave.transforms.core.blank import says_nothing
-from slowwave.transforms.imports.made import Context, Located
+from slowwave.transforms.imports.adapter import Context, Located
 from slowwave.transforms.imports.stores.cells import Cells, json_cell, moment, needed, others, text
 from slowwave.transforms.imports.stores.facts import Ended, Fact, Held, not_read
 from slowwave.transforms.imports.stores.front_scores import without_scores

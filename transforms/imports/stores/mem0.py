@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from slowwave.transforms.imports.made import Context, LeftOut, Located
+from slowwave.transforms.imports.adapter import Context, LeftOut, Located
 from slowwave.transforms.imports.stores.cells import Cells, moment, needed, others, text
 from slowwave.transforms.imports.stores.facts import Changed, Fact, not_read
 from slowwave.transforms.imports.stores.store import Store, StoreTable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record, Undecided
+from slowwave.transforms.imports.adapter import Context, LeftOut, Located, Made, Record, Undecided
 from slowwave.transforms.imports.stores.change_log import Reading
 from slowwave.transforms.imports.stores.facts import Fact
 

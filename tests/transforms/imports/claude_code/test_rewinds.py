@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_rows import delivered, winners
 
+from slowwave.transforms.imports.adapter import Context
 from slowwave.transforms.imports.claude_code.adapter import ClaudeCode
-from slowwave.transforms.imports.made import Context
 
 CLAUDE = ClaudeCode()
 AT_WORK = Context(is_idle=False)

@@ -6,10 +6,9 @@ import pytest
 from claude_code_records import Session, command, moment
 from made_rows import interactions, left_out, outcomes, refused, rows
 
+from slowwave.transforms.imports.adapter import Call, Context
 from slowwave.transforms.imports.claude_code.adapter import ClaudeCode
 from slowwave.transforms.imports.claude_code.calls import ended_call
-from slowwave.transforms.imports.made import Context
-from slowwave.transforms.imports.turns import Call
 
 CLAUDE = ClaudeCode()
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from otlp_documents import made, refused, rows
 
-from slowwave.transforms.imports.made import Located
+from slowwave.transforms.imports.adapter import Located
 from slowwave.transforms.imports.otlp.adapter import Otlp
 from slowwave.transforms.imports.otlp.sdk_json import form_of
 

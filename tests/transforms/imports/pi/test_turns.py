@@ -6,7 +6,7 @@ import pytest
 from made_rows import delivered, interactions, left_out, located, outcomes, refused, rows, winners
 from pi_entries import PiSession, moment
 
-from slowwave.transforms.imports.made import Context
+from slowwave.transforms.imports.adapter import Context
 from slowwave.transforms.imports.pi.adapter import Pi, may_begin_turn
 
 PI = Pi()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from store_rows import LATER, NOON, SEEN_AT, atocore_memory, heuristic, history, knowledge, left_of, rows_of, told
 
 from slowwave.transforms.evidence.states import memory_states
-from slowwave.transforms.imports.made import Undecided
+from slowwave.transforms.imports.adapter import Undecided
 from slowwave.transforms.imports.seen import Seen
 from slowwave.transforms.imports.stores import alma, atocore, mem0
 from slowwave.transforms.landing.delivered_rows import RecordRows

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from store_rows import SEEN_AT, left_of, rows_of
 
-from slowwave.transforms.imports.made import Context, Located, Made
+from slowwave.transforms.imports.adapter import Context, Located, Made
 from slowwave.transforms.imports.seen import Before, Seen
 from slowwave.transforms.imports.stores.claude_memory import STORE, memories_of
 from slowwave.transforms.imports.stores.markdown import front_matter, sections

@@ -21,7 +21,7 @@ from store_rows import (
     told,
 )
 
-from slowwave.transforms.imports.made import Row
+from slowwave.transforms.imports.adapter import Row
 from slowwave.transforms.imports.seen import Seen
 from slowwave.transforms.imports.stores import alma, astrocyte, atocore, langgraph, mem0
 from slowwave.transforms.imports.stores.cells import TooLong

@@ -1,4 +1,4 @@
-"""What an adapter made as the lines of a delivery: stamped, without secrets, counted."""
+"""Lines of a delivery from what an adapter made: with provenance, without secrets, and counted."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
-from slowwave.transforms.imports.made import (
+from slowwave.transforms.core.blank import says_nothing
+from slowwave.transforms.core.vocabularies import Basis
+from slowwave.transforms.imports.adapter import (
     Adapter,
     LeftOut,
     Made,
@@ -22,10 +24,61 @@ from slowwave.transforms.imports.made import (
     Undecided,
 )
 from slowwave.transforms.imports.record_values import add_microseconds, moment_of
-from slowwave.transforms.imports.row_counts import RowCounts
 from slowwave.transforms.imports.secrets import clean_value
 from slowwave.transforms.landing.coerce import Unfit, json_text
 from slowwave.transforms.landing.import_lines import RAW, REFUSED, refused_line
+
+_INFERRED: Basis = "inferred"
+
+
+class CountedOutcome(NamedTuple):
+    """An outcome: of which interaction ('': of none), and what it is."""
+
+    interaction_id: str
+    is_attempt: bool
+    is_inferred: bool
+    has_strategy: bool
+
+
+@dataclass
+class RowCounts:
+    """Interactions, those that name memories by id, memories with a text, and how many outcomes there are of each kind.
+
+    An attempt is what is not said to be none: rules that tell it from an error are for the night.
+    """
+
+    interactions: int = 0
+    given: set[str] = field(default_factory=set)
+    cited: set[str] = field(default_factory=set)
+    texts: int = 0
+    ended: Counter[CountedOutcome] = field(default_factory=Counter)
+
+    def count(self, fields: Mapping[str, Any]) -> None:
+        """Count a row under the contract's names; an interaction may have an outcome inside."""
+        of = str(fields.get("interaction_id") or "")
+        is_interaction = fields.get("prompt") is not None
+        if is_interaction:
+            self.interactions += 1
+            if fields.get("memories_used"):
+                self.given.add(of)
+            if fields.get("memories_cited"):
+                self.cited.add(of)
+        elif fields.get("memory_id") is not None:
+            self.texts += not says_nothing(str(fields.get("content") or ""))
+            return
+        if fields.get("success") is not None:
+            is_attempt, is_inferred = fields.get("attempted") is not False, fields.get("basis") == _INFERRED
+            has_strategy = not says_nothing(str(fields.get("strategy") or ""))
+            self.ended[CountedOutcome(of, is_attempt, is_inferred, has_strategy)] += 1
+
+    def add(self, other: RowCounts) -> None:
+        """Count what another counted."""
+        self.interactions += other.interactions
+        self.given |= other.given
+        self.cited |= other.cited
+        self.texts += other.texts
+        self.ended.update(other.ended)
+
 
 Kind = Literal["interaction", "outcome", "memory"]
 PROVENANCE = "provenance"
@@ -111,7 +164,7 @@ def _stated_type(record: Record) -> str:
     return kind if isinstance(kind, str) and kind else "record"
 
 
-def kind_of(fields: dict[str, Any]) -> Kind:
+def kind_of_row(fields: dict[str, Any]) -> Kind:
     """What a row is, as landing tells it."""
     if fields.get("prompt") is not None:
         return "interaction"
@@ -154,21 +207,23 @@ def delivery_lines(
             tally.undecided.append(clean_value(one.said, Counter()))
         elif isinstance(one, Refused):
             place = f"{name}, line {one.number:,}: " if name else ""
-            yield _refused(one.reason, place + one.raw, tally)
+            yield _refused_line(one.reason, place + one.raw, tally)
         elif one.fields.get("interaction_id") in wanted.copies:
-            if kind_of(one.fields) == "interaction":
+            if kind_of_row(one.fields) == "interaction":
                 tally.leave_out(LeftOut(COPIED, example=str(one.fields.get("prompt"))[:200], is_settled=True))
         elif wanted.since is not None and _is_before(one, wanted.since):
             tally.leave_out(LeftOut(BEFORE_SINCE, is_settled=True))
         else:
             microseconds = adapter.version + wanted.regained.get(one.fields.get("interaction_id", ""), 0)
-            fields = _stamped(one, adapter, microseconds)
-            yield _row_line(one, _behind_earlier(fields, wanted.earlier, behind), tally)
+            fields = _add_provenance(one, adapter, microseconds)
+            yield _row_line(one, _record_after_earlier(fields, wanted.earlier, behind), tally)
 
 
-def _behind_earlier(fields: dict[str, Any], earlier: Mapping[str, datetime], behind: Counter[str]) -> dict[str, Any]:
+def _record_after_earlier(
+    fields: dict[str, Any], earlier: Mapping[str, datetime], behind: Counter[str]
+) -> dict[str, Any]:
     """A row that wins over what an earlier version of the adapter made of it; several versions stay in their order."""
-    key = fields.get("interaction_id" if kind_of(fields) == "interaction" else "outcome_id", "")
+    key = fields.get("interaction_id" if kind_of_row(fields) == "interaction" else "outcome_id", "")
     known, moment = earlier.get(key), moment_of(fields.get("recorded_at"))
     if known is None or moment is None or (moment > known and not behind[key]):
         return fields
@@ -179,10 +234,10 @@ def _behind_earlier(fields: dict[str, Any], earlier: Mapping[str, datetime], beh
 def _row_line(row: Row, fields: dict[str, Any], tally: Tally) -> Line:
     try:
         fields = clean_value(fields, tally.secrets)
-        text = _json(fields)
+        text = _json_line(fields)
     except (Unfit, RecursionError) as error:
-        return _refused(f"the row {error}", repr(row.record_ids), tally)
-    kind = kind_of(fields)
+        return _refused_line(f"the row {error}", repr(row.record_ids), tally)
+    kind = kind_of_row(fields)
     tally.kinds[kind] += 1
     tally.holds.count(fields)
     examples = tally.examples.setdefault(kind, [])
@@ -191,7 +246,7 @@ def _row_line(row: Row, fields: dict[str, Any], tally: Tally) -> Line:
     return Line(text)
 
 
-def _json(fields: dict[str, Any]) -> bytes:
+def _json_line(fields: dict[str, Any]) -> bytes:
     """A row as JSON; half a surrogate pair, which is no character, becomes U+FFFD."""
     try:
         return orjson.dumps(fields)
@@ -207,14 +262,14 @@ def _with_characters(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
     return [_with_characters(held) for held in value] if isinstance(value, (list, tuple)) else value
 
 
-def _refused(reason: str, raw: str, tally: Tally) -> Line:
+def _refused_line(reason: str, raw: str, tally: Tally) -> Line:
     reason = clean_value(reason, tally.secrets)
     tally.refused[reason] += 1
     shown = _with_characters(clean_value(raw, tally.secrets)[:_MOST_RAW])
     return Line(orjson.dumps(refused_line(_with_characters(reason), shown)), is_refused=True)
 
 
-def _stamped(row: Row, adapter: Adapter, microseconds: int) -> dict[str, Any]:
+def _add_provenance(row: Row, adapter: Adapter, microseconds: int) -> dict[str, Any]:
     fields = {name: value for name, value in row.fields.items() if value is not None and name not in (REFUSED, RAW)}
     provenance: dict[str, Any] = {"adapter": adapter.name, "v": adapter.version}
     if row.record_ids is not None:
