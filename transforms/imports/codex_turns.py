@@ -13,7 +13,7 @@ import orjson
 from slowwave.transforms.imports.adapter import Call, CallEnd, Context, Record, Turn, TurnEnd
 from slowwave.transforms.imports.codex_threads import Thread, time_text
 from slowwave.transforms.imports.inferred.outcomes import with_needed_outputs
-from slowwave.transforms.imports.inferred.programs import program
+from slowwave.transforms.imports.inferred.programs import program_words
 from slowwave.transforms.imports.inferred.shell_lines import shell_line
 from slowwave.transforms.imports.record_values import (
     list_in,
@@ -302,7 +302,7 @@ def memories_opened(command: str) -> Iterator[str]:
     """Yield the memories that a shell line reads."""
     line = shell_line(command) if _FOLDER in command else None
     for one in line.commands if line else ():
-        words = program(one.words)
+        words = program_words(one.words)
         if words and words[0] in _READING:
             found = (_MEMORY_FILE.search(word) for word in words[1:] if len(word) <= _LONGEST)
             yield from (_memory_id(match[1]) for match in found if match)

@@ -18,17 +18,15 @@ from typing import Any
 import polars as pl
 
 from slowwave.transforms.imports.adapter import Call, CallEnd, Turn
-from slowwave.transforms.imports.inferred.commands_of_builds import is_build
-from slowwave.transforms.imports.inferred.commands_of_tests import runners
 from slowwave.transforms.imports.inferred.outcomes import inferred_outcomes
-from slowwave.transforms.imports.inferred.programs import program
+from slowwave.transforms.imports.inferred.programs import is_build, program_words, test_runners
 from slowwave.transforms.imports.inferred.shell_lines import shell_line
 
 _ROOT = Path(__file__).parents[3]
 CALLS = _ROOT.parent / "shared" / "data" / "claude_code" / "interactions.parquet"
 SHEET = _ROOT / "tests" / "real_logs" / "sheets" / "inferred_outcomes_read.ndjson"
 _CANDIDATES: dict[str, Callable[[tuple[str, ...]], object]] = {
-    "transcript_tests/1": runners,
+    "transcript_tests/1": test_runners,
     "transcript_build/1": is_build,
     "transcript_commit/1": lambda words: words[:2] == ("git", "commit"),
 }
@@ -52,7 +50,7 @@ def said_of_calls() -> pl.DataFrame:
     said: list[dict[str, Any]] = []
     for call in real_calls():
         line = shell_line(call.command)
-        programs = [program(one.words) for one in line.commands] if line else []
+        programs = [program_words(one.words) for one in line.commands] if line else []
         rows = {row["basis_method"]: row for row in inferred_outcomes(Turn("i", "", "", "p", calls=[call]))}
         for method, is_one in _CANDIDATES.items():
             if method in rows or (call.end == "ended" and any(map(is_one, programs))):

@@ -1,15 +1,189 @@
-"""What the exit code of a shell line says of the commands in it: of one behind a pipe or a mask, nothing."""
+"""What the exit code of a shell line says of its commands: of one behind a pipe or a mask, nothing."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Literal
 
-from slowwave.transforms.imports.inferred.programs import program
-from slowwave.transforms.imports.inferred.shell_tokens import Token, shell_tokens
+from slowwave.transforms.imports.inferred.programs import program_words
+
+_DEEPEST_SUBSTITUTION = 20  # substitutions within substitutions
+_OPERATORS = ("&&", "||", ";;", "|&", "|", ";", "&", "(", ")", "\n")
+_REDIRECTION = re.compile(r"\d*(?:<<<|<<-?|<>|[<>]&|<(?!\()|>>|>\||>(?!\())|&>>?")
+_BLANK = re.compile(r"(?:[ \t\r]|\\\n|#[^\n]*)+")
+_PLAIN = re.compile(r"[^ \t\r\n\\'\"`$|&;()<>]+")
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word, without its quotes and with `$()` for each substitution, or an operator."""
+
+    kind: Literal["word", "operator"]
+    text: str
+
+
+def shell_tokens(line: str) -> list[Token]:
+    """The tokens of a line in order, without redirections, here-documents and comments.
+
+    Raises ValueError where a quote or a bracket is not closed, substitutions lie too deep in each other, or `((` begins
+    arithmetic.
+    """
+    tokens, end = _TokenScanner(line).tokens(0, depth=0)
+    if end < len(line):
+        message = "a bracket is closed that was not opened"
+        raise ValueError(message)
+    return tokens
+
+
+class _TokenScanner:
+    def __init__(self, line: str) -> None:
+        self.line = line
+        self.here_documents: list[tuple[str, bool]] = []
+
+    def tokens(self, at: int, depth: int) -> tuple[list[Token], int]:
+        """Those up to the end, or to the bracket that closes a substitution; and where that is."""
+        if depth > _DEEPEST_SUBSTITUTION:
+            message = "substitutions lie too deep in each other"
+            raise ValueError(message)
+        line, found, opened = self.line, list[Token](), 0
+        while at < len(line):
+            if blank := _BLANK.match(line, at):
+                at = blank.end()
+            elif redirection := _REDIRECTION.match(line, at):
+                at = self._redirected(redirection, depth)
+            elif operator := next((one for one in _OPERATORS if line.startswith(one, at)), None):
+                if line.startswith("((", at):
+                    message = "this is arithmetic, and no command"
+                    raise ValueError(message)
+                opened += {"(": 1, ")": -1}.get(operator, 0)
+                if opened < 0:
+                    return found, at
+                at += len(operator)
+                found.append(Token("operator", operator))
+                if operator == "\n":
+                    at = self._past_here_documents(at)
+            else:
+                word, at = self._word(at, depth)
+                found.append(Token("word", word))
+        if depth or opened:
+            message = "a bracket is not closed"
+            raise ValueError(message)
+        return found, at
+
+    def _redirected(self, redirection: re.Match[str], depth: int) -> int:
+        """Past what a redirection names."""
+        at = redirection.end()
+        while at < len(self.line) and self.line[at] in " \t":
+            at += 1
+        target, at = self._word(at, depth)
+        kind = redirection[0].lstrip("0123456789")
+        if kind in {"<<", "<<-"}:
+            self.here_documents.append((target, kind == "<<-"))
+        return at
+
+    def _past_here_documents(self, at: int) -> int:
+        for delimiter, is_indented in self.here_documents:
+            while at < len(self.line):
+                end = _index(self.line, "\n", at)
+                text = self.line[at:end]
+                at = end + 1
+                if (text.lstrip("\t") if is_indented else text) == delimiter:
+                    break
+        self.here_documents.clear()
+        return min(at, len(self.line))
+
+    def _word(self, at: int, depth: int) -> tuple[str, int]:
+        line, parts = self.line, list[str]()
+        while at < len(line):
+            char = line[at]
+            if plain := _PLAIN.match(line, at):
+                parts.append(plain[0])
+                at = plain.end()
+            elif line.startswith("\\\n", at):
+                at += 2
+            elif char == "\\":
+                parts.append(line[at + 1 : at + 2])
+                at += 2
+            elif char == "'":
+                end = _closing(line, "'", at + 1)
+                parts.append(line[at + 1 : end])
+                at = end + 1
+            elif char == '"':
+                text, at = self._double_quoted(at + 1, depth)
+                parts.append(text)
+            elif line.startswith("$'", at):
+                text, at = _escaped_quoted(line, at + 2)
+                parts.append(text)
+            elif char in "$`":
+                text, at = self._substituted(at, depth)
+                parts.append(text)
+            elif char in "<>" and line.startswith("(", at + 1):
+                _, end = self.tokens(at + 2, depth + 1)
+                parts.append("$()")
+                at = end + 1
+            else:
+                break
+        return "".join(parts), at
+
+    def _double_quoted(self, at: int, depth: int) -> tuple[str, int]:
+        line, parts = self.line, list[str]()
+        while at < len(line):
+            char = line[at]
+            if char == '"':
+                return "".join(parts), at + 1
+            if char == "\\":
+                parts.append(line[at + 1 : at + 2])
+                at += 2
+            elif char in "$`":
+                text, at = self._substituted(at, depth)
+                parts.append(text)
+            else:
+                parts.append(char)
+                at += 1
+        message = "a quote is not closed"
+        raise ValueError(message)
+
+    def _substituted(self, at: int, depth: int) -> tuple[str, int]:
+        """What `$` or a backtick begins, and where it ends."""
+        line = self.line
+        if line[at] == "`":
+            return "$()", _closing(line, "`", at + 1) + 1
+        if line.startswith("$(", at):
+            waiting, self.here_documents = self.here_documents, []
+            _, end = self.tokens(at + 2, depth + 1)
+            self.here_documents = waiting
+            return "$()", end + 1
+        if line.startswith("${", at):
+            end = _closing(line, "}", at + 2)
+            return line[at : end + 1], end + 1
+        return "$", at + 1
+
+
+def _escaped_quoted(line: str, at: int) -> tuple[str, int]:
+    """The text of `$'…'`, and where it ends."""
+    end = at
+    while end < len(line) and line[end] != "'":
+        end += 2 if line[end] == "\\" else 1
+    return line[at:end], _closing(line, "'", end) + 1
+
+
+def _index(line: str, char: str, at: int) -> int:
+    found = line.find(char, at)
+    return len(line) if found < 0 else found
+
+
+def _closing(line: str, char: str, at: int) -> int:
+    found = line.find(char, at)
+    if found < 0:
+        message = f"{char} is not closed"
+        raise ValueError(message)
+    return found
+
 
 _LONGEST = 100_000  # characters of a line that is looked at
-_DEEPEST = 5  # shells that are started in shells
+_DEEPEST_SHELL = 5  # shells that are started in shells
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh"})
 # words before a command, after which it runs or not, or again and again
 _BEFORE_A_COMMAND = frozenset({"if", "then", "elif", "else", "while", "until", "do", "time"})
@@ -18,7 +192,7 @@ _LOOPS = frozenset({"for", "while", "until", "select"})
 
 
 @dataclass(frozen=True)
-class Command:
+class ShellCommand:
     """A simple command: its words, and the programs that its output goes through before it is seen."""
 
     words: tuple[str, ...]
@@ -35,14 +209,14 @@ class ShellLine:
     commands of which at least one failed if it did not; None: it may have been any.
     """
 
-    commands: tuple[Command, ...]
+    commands: tuple[ShellCommand, ...]
     ok_if_zero: frozenset[int]
     failed_if_not: frozenset[int] | None
 
     @cached_property
     def programs(self) -> tuple[tuple[str, ...], ...]:
         """The programs that the commands run in the end."""
-        return tuple(program(one.words) for one in self.commands)
+        return tuple(program_words(one.words) for one in self.commands)
 
 
 @lru_cache(maxsize=1024)
@@ -51,26 +225,26 @@ def shell_line(line: str) -> ShellLine | None:
     if len(line) > _LONGEST:
         return None
     try:
-        return _Reader(shell_tokens(line), is_pipe_failing=False, depth=0).read()
+        return _LineReader(shell_tokens(line), is_pipe_failing=False, depth=0).read()
     except (ValueError, RecursionError):
         return None
 
 
 @dataclass(frozen=True)
-class _Told:
+class _ExitMeaning:
     ok: frozenset[int] = frozenset()
     failed: frozenset[int] | None = None
 
-    def __and__(self, other: _Told) -> _Told:
+    def __and__(self, other: _ExitMeaning) -> _ExitMeaning:
         """Of two of which both end with 0, or the whole does not."""
         failed = None if self.failed is None or other.failed is None else self.failed | other.failed
-        return _Told(self.ok | other.ok, failed)
+        return _ExitMeaning(self.ok | other.ok, failed)
 
 
-class _Reader:
+class _LineReader:
     def __init__(self, tokens: list[Token], *, is_pipe_failing: bool, depth: int) -> None:
         self.tokens, self.at, self.depth = tokens, 0, depth
-        self.commands: list[Command] = []
+        self.commands: list[ShellCommand] = []
         self.is_pipe_failing = is_pipe_failing
         self.is_compound = self.is_looping = self.is_ending_early = False
 
@@ -100,8 +274,8 @@ class _Reader:
         self.at += 1
         return self.tokens[self.at - 1].text
 
-    def _list(self) -> _Told:
-        told = _Told()
+    def _list(self) -> _ExitMeaning:
+        told = _ExitMeaning()
         while True:
             while self._take(";", "\n", ";;"):
                 pass
@@ -110,21 +284,21 @@ class _Reader:
             first = len(self.commands)
             told = self._and_or()
             if self._take("&"):
-                told = _Told()
+                told = _ExitMeaning()
                 self._change_from(first, is_in_background=True)
             elif self._next() is not None and not self._is_next(";", "\n", ";;", ")"):
                 message = "a command ends in the middle"
                 raise ValueError(message)
 
-    def _and_or(self) -> _Told:
+    def _and_or(self) -> _ExitMeaning:
         told = self._pipeline()
         while operator := self._take("&&", "||"):
             self._past_lines()
             after = self._pipeline()
-            told = told & after if operator == "&&" else _Told()
+            told = told & after if operator == "&&" else _ExitMeaning()
         return told
 
-    def _pipeline(self) -> _Told:
+    def _pipeline(self) -> _ExitMeaning:
         is_negated = False
         while self._next() == Token("word", "!"):
             is_negated, self.at = True, self.at + 1
@@ -138,9 +312,9 @@ class _Reader:
             for place in range(first, second):
                 self.commands[place] = _with(self.commands[place], filters=self.commands[place].filters + filters)
             told = told & after if self.is_pipe_failing else after
-        return _Told() if is_negated else told
+        return _ExitMeaning() if is_negated else told
 
-    def _command(self) -> _Told:
+    def _command(self) -> _ExitMeaning:
         token = self._next()
         if self._take("("):
             told = self._list()
@@ -169,7 +343,7 @@ class _Reader:
             self.at += 1
         return words
 
-    def _simple(self, words: list[str]) -> _Told:
+    def _simple(self, words: list[str]) -> _ExitMeaning:
         while words and words[0] in _BEFORE_A_COMMAND:
             self.is_compound |= words[0] != "time"
             self.is_looping |= words[0] in _LOOPS
@@ -177,34 +351,34 @@ class _Reader:
         if words and words[0] in _NO_COMMANDS:
             self.is_compound = True
             self.is_looping |= words[0] in _LOOPS
-            return _Told()
+            return _ExitMeaning()
         is_substituted = any("$()" in word for word in words)
         words = _without_assignments(words)
         if not words:
-            return _Told(failed=None if is_substituted else frozenset())
+            return _ExitMeaning(failed=None if is_substituted else frozenset())
         if words[0] == "set":
             self._set(words)
         if words[0] in _SHELLS and (script := _script(words)) is not None:
             return self._inner(script, is_pipe_failing="pipefail" in words)
-        self.commands.append(Command(tuple(words)))
+        self.commands.append(ShellCommand(tuple(words)))
         place = frozenset({len(self.commands) - 1})
-        return _Told(place, place)
+        return _ExitMeaning(place, place)
 
     def _set(self, words: list[str]) -> None:
         if "pipefail" in words:
             self.is_pipe_failing = "+o" not in words
         self.is_ending_early |= any(word[:1] == "-" and "e" in word for word in words)
 
-    def _inner(self, script: str, *, is_pipe_failing: bool) -> _Told:
+    def _inner(self, script: str, *, is_pipe_failing: bool) -> _ExitMeaning:
         """A line that a shell is started with."""
-        if self.depth == _DEEPEST:
+        if self.depth == _DEEPEST_SHELL:
             message = "shells are started too deep in each other"
             raise ValueError(message)
-        inner = _Reader(shell_tokens(script), is_pipe_failing=is_pipe_failing, depth=self.depth + 1).read()
+        inner = _LineReader(shell_tokens(script), is_pipe_failing=is_pipe_failing, depth=self.depth + 1).read()
         first = len(self.commands)
         self.commands += inner.commands
         failed = None if inner.failed_if_not is None else frozenset(first + place for place in inner.failed_if_not)
-        return _Told(frozenset(first + place for place in inner.ok_if_zero), failed)
+        return _ExitMeaning(frozenset(first + place for place in inner.ok_if_zero), failed)
 
     def _past_lines(self) -> None:
         while self._take("\n"):
@@ -215,13 +389,13 @@ class _Reader:
 
 
 def _with(
-    command: Command,
+    command: ShellCommand,
     *,
     filters: tuple[str, ...] | None = None,
     is_in_background: bool = False,
     is_repeated: bool = False,
-) -> Command:
-    return Command(
+) -> ShellCommand:
+    return ShellCommand(
         command.words,
         command.filters if filters is None else filters,
         command.is_in_background or is_in_background,
