@@ -19,7 +19,7 @@ from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.transforms.imports.adapter import Adapter
 from slowwave.transforms.imports.claude_code.adapter import ClaudeCode
 from slowwave.transforms.imports.codex import CodexAdapter
-from slowwave.transforms.imports.pi.adapter import Pi
+from slowwave.transforms.imports.pi import Pi
 from slowwave.transforms.imports.stores import alma, astrocyte, atocore, langgraph, mem0
 from slowwave.transforms.imports.stores.store import Store
 

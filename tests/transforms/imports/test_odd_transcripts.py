@@ -16,7 +16,7 @@ from thorough import examples
 
 from slowwave.transforms.imports.claude_code.adapter import ClaudeCode
 from slowwave.transforms.imports.delivery_lines import Tally, delivery_lines
-from slowwave.transforms.imports.pi.adapter import Pi
+from slowwave.transforms.imports.pi import Pi
 
 
 def of_claude_code() -> Session:

@@ -7,7 +7,7 @@ from made_rows import delivered, interactions, left_out, located, outcomes, refu
 from pi_entries import PiSession, moment
 
 from slowwave.transforms.imports.adapter import Context
-from slowwave.transforms.imports.pi.adapter import Pi, may_begin_turn
+from slowwave.transforms.imports.pi import Pi, may_begin_turn
 
 PI = Pi()
 
