@@ -8,7 +8,7 @@ import orjson
 
 from slowwave.flows.imports.units import file_status
 from slowwave.transforms.imports.adapter import Record
-from slowwave.transforms.imports.claude_code.adapter import AGENT_METADATA
+from slowwave.transforms.imports.claude_code import AGENT_METADATA
 
 _MOST_BYTES = 2**20
 

@@ -17,7 +17,7 @@ from slowwave.flows.imports.stores.sqlite_source import SqliteSource
 from slowwave.flows.imports.units import Found, Unit
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.transforms.imports.adapter import Adapter
-from slowwave.transforms.imports.claude_code.adapter import ClaudeCode
+from slowwave.transforms.imports.claude_code import ClaudeCode
 from slowwave.transforms.imports.codex import CodexAdapter
 from slowwave.transforms.imports.pi import Pi
 from slowwave.transforms.imports.stores import alma, astrocyte, atocore, langgraph, mem0

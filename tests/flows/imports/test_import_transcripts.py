@@ -19,7 +19,7 @@ from pi_entries import PiSession
 
 from slowwave.flows.imports.json_records import repair_line
 from slowwave.flows.kernel.settings import Settings
-from slowwave.transforms.imports.claude_code.adapter import ClaudeCode
+from slowwave.transforms.imports.claude_code import ClaudeCode
 from slowwave.transforms.landing.tables import Interactions, Outcomes
 
 # Put together here, so that no file holds what looks like a key.

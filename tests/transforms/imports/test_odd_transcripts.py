@@ -14,7 +14,7 @@ from odd_values import spoiled
 from pi_entries import PiSession
 from thorough import examples
 
-from slowwave.transforms.imports.claude_code.adapter import ClaudeCode
+from slowwave.transforms.imports.claude_code import ClaudeCode
 from slowwave.transforms.imports.delivery_lines import Tally, delivery_lines
 from slowwave.transforms.imports.pi import Pi
 

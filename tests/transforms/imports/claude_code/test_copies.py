@@ -5,7 +5,7 @@ from __future__ import annotations
 from claude_code_records import Record, Session, moment
 from made_rows import interactions, left_out, located, rows
 
-from slowwave.transforms.imports.claude_code.adapter import ClaudeCode
+from slowwave.transforms.imports.claude_code import ClaudeCode
 from slowwave.transforms.imports.forks import concealed, owners
 
 CLAUDE = ClaudeCode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from claude_code_records import Session
 from made_rows import interactions
 
-from slowwave.transforms.imports.claude_code.adapter import ClaudeCode
+from slowwave.transforms.imports.claude_code import ClaudeCode
 from slowwave.transforms.imports.stores.claude_memory import memories_of
 
 CLAUDE = ClaudeCode()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from made_rows import delivered, winners
 
 from slowwave.transforms.imports.adapter import Context
-from slowwave.transforms.imports.claude_code.adapter import ClaudeCode
+from slowwave.transforms.imports.claude_code import ClaudeCode
 
 CLAUDE = ClaudeCode()
 AT_WORK = Context(is_idle=False)

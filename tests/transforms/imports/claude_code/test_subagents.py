@@ -8,7 +8,7 @@ import pytest
 from claude_code_records import Session
 from made_rows import interactions, left_out, rows
 
-from slowwave.transforms.imports.claude_code.adapter import AGENT_METADATA, ClaudeCode
+from slowwave.transforms.imports.claude_code import AGENT_METADATA, ClaudeCode
 
 CLAUDE = ClaudeCode()
 

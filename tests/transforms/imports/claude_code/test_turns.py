@@ -7,8 +7,8 @@ from claude_code_records import Session, command, moment
 from made_rows import interactions, left_out, outcomes, refused, rows
 
 from slowwave.transforms.imports.adapter import Call, Context
-from slowwave.transforms.imports.claude_code.adapter import ClaudeCode
-from slowwave.transforms.imports.claude_code.calls import ended_call
+from slowwave.transforms.imports.claude_code import ClaudeCode
+from slowwave.transforms.imports.claude_code_records import end_call
 
 CLAUDE = ClaudeCode()
 
@@ -325,9 +325,9 @@ def test_a_call_that_was_denied_or_stopped_is_no_failure(text: str, fields: dict
 def test_an_exit_code_is_that_of_a_command_that_ended(
     text: str, is_error: bool, fields: dict[str, object], code: int | None, end: str
 ) -> None:
-    call = ended_call(Call("c-1", "Bash", "make"), {"content": text, "is_error": is_error}, fields)
+    call = end_call(Call("c-1", "Bash", "make"), {"content": text, "is_error": is_error}, fields)
     assert (call.exit_code, call.end) == (code, end)
-    other = ended_call(Call("c-2", "Read"), {"content": text, "is_error": is_error}, fields)
+    other = end_call(Call("c-2", "Read"), {"content": text, "is_error": is_error}, fields)
     assert (other.exit_code, other.output) == (None, "")
 
 

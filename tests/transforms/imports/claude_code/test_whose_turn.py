@@ -10,7 +10,7 @@ from claude_code_records import Session, command
 from made_rows import delivered, interactions, left_out, outcomes, refused, winners
 
 from slowwave.transforms.imports.adapter import Context
-from slowwave.transforms.imports.claude_code.adapter import ClaudeCode
+from slowwave.transforms.imports.claude_code import ClaudeCode
 from slowwave.transforms.imports.record_values import moment_of
 
 CLAUDE = ClaudeCode()

@@ -1,4 +1,4 @@
-"""The records of one conversation, of the person's or of a subagent's, as turns."""
+"""The records of one conversation in Claude Code, of the person or of a subagent, as turns."""
 
 from __future__ import annotations
 
@@ -10,24 +10,30 @@ from typing import Any
 
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.imports.adapter import Context, LeftOut, Made, Record, Refused, Turn
-from slowwave.transforms.imports.claude_code.answers import AnswerTexts
-from slowwave.transforms.imports.claude_code.calls import OpenCall, begun_call, ended_call
-from slowwave.transforms.imports.claude_code.commands import Command, slash_command
-from slowwave.transforms.imports.claude_code.copies import Copies, message_id
-from slowwave.transforms.imports.claude_code.memories import instructed, is_memory_file, read, recalled
-from slowwave.transforms.imports.claude_code.texts import (
+from slowwave.transforms.imports.claude_code_records import (
     ASKED_BY_MACHINES,
     INTERRUPTED,
     OUTPUT_OF_COMMAND,
-    asked,
+    AnswerTexts,
+    ClaudeCall,
+    Copies,
+    SlashCommand,
     blocks,
     channel,
-    not_asked,
+    end_call,
+    instruction_memories,
+    is_memory_file,
+    memories_read,
+    message_id,
     origin,
-    stated,
+    prompt_without_additions,
+    recalled_memories,
+    slash_command,
+    start_call,
     text_of,
+    why_not_prompt,
 )
-from slowwave.transforms.imports.record_values import moment_of
+from slowwave.transforms.imports.record_values import moment_of, text_in
 from slowwave.transforms.imports.turn_rows import TurnLog
 
 NAME = "claude-code"
@@ -44,11 +50,11 @@ _RAW = 2_000
 
 
 @dataclass
-class _Going:
-    """What is gathered of the turn that is going on."""
+class _ClaudeTurnParts:
+    """What is gathered of the open turn."""
 
     texts: AnswerTexts = field(default_factory=AnswerTexts)
-    calls: dict[str, OpenCall] = field(default_factory=dict)
+    calls: dict[str, ClaudeCall] = field(default_factory=dict)
     pending: set[str] = field(default_factory=set)
     tokens: dict[str, int] = field(default_factory=dict)
     memories: list[str] = field(default_factory=list)
@@ -60,7 +66,7 @@ class _Going:
     copied_at: str = ""
 
 
-class Conversation:
+class ClaudeConversation:
     """Records in their order; each gives what its turn makes once that is over.
 
     `known`: the ids of all records of the transcript so far. `is_subagent`: an agent asks.
@@ -72,8 +78,8 @@ class Conversation:
         self._is_subagent = is_subagent
         self._log = TurnLog(context)
         self._copies = Copies()
-        self._going = _Going()
-        self._command: Command | None = None
+        self._open = _ClaudeTurnParts()
+        self._command: SlashCommand | None = None
         self._instructions: list[str] = []
         self._waiting: list[str] = []
         self._is_new_context = False
@@ -84,13 +90,13 @@ class Conversation:
 
     @property
     def turn(self) -> Turn | None:
-        """The turn that is going on."""
+        """The open turn."""
         return self._log.turn
 
     def subagent_of(self, call_id: str = "") -> str:
         """The kind of agent that a call started; without its id, that of those at work if they are all of one."""
-        asked_for = [call_id] if call_id else self._going.pending
-        calls = self._going.calls
+        asked_for = [call_id] if call_id else self._open.pending
+        calls = self._open.calls
         kinds = {calls[call_id].subagent for call_id in asked_for if call_id in calls} - {""}
         return kinds.pop() if len(kinds) == 1 else ""
 
@@ -103,7 +109,7 @@ class Conversation:
         kind = record.get("type")
         if copied_from:
             yield LeftOut(COPY)
-            self._log.note(stated(record, "uuid"), copied_from)
+            self._log.note(text_in(record, "uuid"), copied_from)
             return
         if kind == "user":
             yield from self._user(number, record)
@@ -113,9 +119,9 @@ class Conversation:
             yield from self._attachment(record)
         elif kind == "system":
             yield from self._system(record)
-        self._log.note(stated(record, "uuid"), stated(record, "parentUuid") or None)
+        self._log.note(text_in(record, "uuid"), text_in(record, "parentUuid") or None)
         if kind == "assistant":
-            self._log.note(message_id(record), stated(record, "uuid"))
+            self._log.note(message_id(record), text_in(record, "uuid"))
 
     def end(self) -> Iterator[Made]:
         """The transcript is over."""
@@ -140,7 +146,7 @@ class Conversation:
             yield from self._said(number, record, text)
 
     def _said(self, number: int, record: Record, text: str) -> Iterator[Made]:
-        why = not_asked(record, text)
+        why = why_not_prompt(record, text)
         if why:
             yield LeftOut(why, example=text[:200])
             if why == OUTPUT_OF_COMMAND:
@@ -153,9 +159,9 @@ class Conversation:
         source, text = channel(record, text)
         command = slash_command(text)
         if command is not None:
-            self._command = Command(number, record, command[0], "" if says_nothing(command[1]) else command[1])
+            self._command = SlashCommand(number, record, command[0], "" if says_nothing(command[1]) else command[1])
             return
-        prompt = asked(text)
+        prompt = prompt_without_additions(text)
         if says_nothing(prompt) and any(block.get("type") == "image" for block in blocks(record)):
             prompt = PICTURE
         self._is_warming = self._is_subagent and prompt == "Warmup"
@@ -175,14 +181,14 @@ class Conversation:
             yield from self._begin(command.number, command.record, command.prompt, command.name)
 
     def _close(self) -> Iterator[Made]:
-        """The turn that is going on is over: what follows is no answer to it."""
+        """The open turn is over: what follows is no answer to it."""
         if self.turn is not None:
             self._complete()
             yield from self._log.close()
-        self._going = _Going()
+        self._open = _ClaudeTurnParts()
 
     def _begin(self, number: int, record: Record, prompt: str, command: str = "", source: str = "") -> Iterator[Made]:
-        at, uuid = stated(record, "timestamp"), stated(record, "uuid")
+        at, uuid = text_in(record, "timestamp"), text_in(record, "uuid")
         if not uuid or moment_of(at) is None:
             what = "an id (uuid)" if not uuid else "a time"
             yield Refused(number, f"a prompt of Claude Code's without {what}", repr(dict(record))[:_RAW])
@@ -190,29 +196,29 @@ class Conversation:
             return
         turn = self._turn(record, prompt, command, source)
         self._complete()
-        yield from self._log.begin(turn, uuid, stated(record, "parentUuid") or None)
-        self._going = _Going(last_record=origin(record)[0], copied_at=at)
+        yield from self._log.begin(turn, uuid, text_in(record, "parentUuid") or None)
+        self._open = _ClaudeTurnParts(last_record=origin(record)[0], copied_at=at)
         self._attach()
 
     def _turn(self, record: Record, prompt: str, command: str, source: str) -> Turn:
-        version, agent_id = stated(record, "version"), stated(record, "agentId")
+        version, agent_id = text_in(record, "version"), text_in(record, "agentId")
         images = sum(block.get("type") == "image" for block in blocks(record))
         fields = {
-            "git_branch": stated(record, "gitBranch"),
+            "git_branch": text_in(record, "gitBranch"),
             "command": command,
-            "prompt_id": stated(record, "promptId"),
+            "prompt_id": text_in(record, "promptId"),
             "images": images,
             "agent_id": agent_id,
             "parent_interaction": self.parent_interaction,
         }
-        at = stated(record, "timestamp")
+        at = text_in(record, "timestamp")
         uuid, session = origin(record)
         return Turn(
             interaction_id=f"{NAME}:{uuid}",
             created_at=at,
             ended_at=at,
             prompt=prompt,
-            project=self._project(stated(record, "cwd")),
+            project=self._project(text_in(record, "cwd")),
             agent=self.agent or ("subagent" if self._is_subagent else NAME),
             client=(f"{NAME}/{version}" if version else NAME) + (f" ({source})" if source else ""),
             session_id=session,
@@ -242,60 +248,60 @@ class Conversation:
             command, self._command = self._command, None
             yield from self._begin(command.number, command.record, command.prompt, command.name)
         yield from self._close_if_prompt_is_missing(record)
-        turn, going = self.turn, self._going
+        turn, open_turn = self.turn, self._open
         if turn is None or self._is_warming:
             yield LeftOut(WARM_UP if self._is_warming else NO_TURN, example=text_of(message.get("content"))[:200])
             return
-        is_over = stated(message, "stop_reason") in _OVER
+        is_over = text_in(message, "stop_reason") in _OVER
         if self._is_copy(record, is_over=is_over):
             yield LeftOut(COPY)
             return
         self._goes_on()
-        self.agent = self.agent or stated(record, "attributionAgent")
+        self.agent = self.agent or text_in(record, "attributionAgent")
         if self._is_subagent and self.agent:
             turn.agent = self.agent
         self._last(record)
-        going.model = stated(message, "model") or going.model
+        open_turn.model = text_in(message, "model") or open_turn.model
         self._count_tokens(message)
         for block in blocks(record):
-            self._block(block, stated(message, "id"))
-        turn.end = "ended" if is_over and not going.pending else "open"
+            self._block(block, text_in(message, "id"))
+        turn.end = "ended" if is_over and not open_turn.pending else "open"
         if record.get("isAbortedMidStream") is True:
             turn.end = "interrupted"
 
     def _close_if_prompt_is_missing(self, record: Record) -> Iterator[Made]:
         """An answer to a record that is not there, behind a turn that seemed to be over: so its prompt is not there."""
-        parent = stated(record, "parentUuid")
-        is_missing = bool(parent) and parent not in self._known and message_id(record) not in self._going.tokens
+        parent = text_in(record, "parentUuid")
+        is_missing = bool(parent) and parent not in self._known and message_id(record) not in self._open.tokens
         if is_missing and self.turn is not None and self.turn.end != "open":
             yield from self._close()
 
     def _is_copy(self, record: Record, *, is_over: bool) -> bool:
         """Whether a record says nothing that the turn does not have, of a message of which it has something."""
         message = message_id(record)
-        if message not in self._going.tokens or (is_over and self.turn is not None and self.turn.end == "open"):
+        if message not in self._open.tokens or (is_over and self.turn is not None and self.turn.end == "open"):
             return False
         given = blocks(record)
         return bool(given) and all(self._has(block, message) for block in given)
 
     def _has(self, block: Mapping[str, Any], message: str) -> bool:
-        going = self._going
+        open_turn = self._open
         if block.get("type") == "tool_use":
-            return self._has_ended(stated(block, "id"))
-        return block.get("type") == "text" and going.texts.has(message, stated(block, "text").strip("\n"))
+            return self._has_ended(text_in(block, "id"))
+        return block.get("type") == "text" and open_turn.texts.has(message, text_in(block, "text").strip("\n"))
 
     def _has_ended(self, call_id: str) -> bool:
-        return call_id in self._going.calls and call_id not in self._going.pending
+        return call_id in self._open.calls and call_id not in self._open.pending
 
     def _block(self, block: Mapping[str, Any], message: str) -> None:
-        going, text = self._going, stated(block, "text").strip("\n")
+        open_turn, text = self._open, text_in(block, "text").strip("\n")
         if block.get("type") == "text" and not says_nothing(text):
-            going.texts.add(message, text)
+            open_turn.texts.add(message, text)
             return
-        call = begun_call(block) if block.get("type") == "tool_use" else None
+        call = start_call(block) if block.get("type") == "tool_use" else None
         if call is not None and not self._has_ended(call.call.call_id):
-            going.calls[call.call.call_id] = call
-            going.pending.add(call.call.call_id)
+            open_turn.calls[call.call.call_id] = call
+            open_turn.pending.add(call.call.call_id)
 
     def _count_tokens(self, message: Mapping[str, Any]) -> None:
         """The last record of a message has its usage; records of one message repeat it."""
@@ -303,46 +309,46 @@ class Conversation:
         if isinstance(usage, dict):
             counts = (usage.get(name) for name in _TOKENS)
             spent = sum(count for count in counts if isinstance(count, int) and count > 0)
-            self._going.tokens[stated(message, "id")] = spent
+            self._open.tokens[text_in(message, "id")] = spent
 
     def _synthetic(self, record: Record) -> None:
         """What the client says in the agent's place: errors of the API; other words are nobody's."""
-        is_error = record.get("isApiErrorMessage") is True or stated(record, "error")
+        is_error = record.get("isApiErrorMessage") is True or text_in(record, "error")
         if self.turn is None or not is_error:
             return
         self._goes_on()
         self._last(record)
         self.turn.end = "api_error"
-        self._going.error = stated(record, "error") or text_of(blocks(record))
+        self._open.error = text_in(record, "error") or text_of(blocks(record))
 
     def _result(self, block: Mapping[str, Any], record: Record) -> None:
-        call = self._going.calls.get(stated(block, "tool_use_id"))
+        call = self._open.calls.get(text_in(block, "tool_use_id"))
         if call is None or self.turn is None:
             return
-        ended = ended_call(call.call, block, record)
+        ended = end_call(call.call, block, record)
         if ended == call.call and self._has_ended(ended.call_id):
             return
         self._goes_on()
         call.call = ended
-        self._going.pending.discard(call.call.call_id)
+        self._open.pending.discard(call.call.call_id)
         self._last(record)
         if call.path and is_memory_file(call.path) and not call.call.is_error:
-            self._give(read(call.path, record.get("toolUseResult"), text_of(block.get("content"))), "read")
+            self._give(memories_read(call.path, record.get("toolUseResult"), text_of(block.get("content"))), "read")
 
     def _interrupted(self, record: Record) -> Iterator[Made]:
         """The turn of the message that the record names, or of the record it hangs on, was interrupted."""
-        names = (stated(record, "interruptedMessageId"), stated(record, "parentUuid"))
+        names = (text_in(record, "interruptedMessageId"), text_in(record, "parentUuid"))
         earlier = next((name for name in names if self._log.is_known(name)), "")
         if earlier and self._log.is_earlier(earlier):
-            yield from self._log.interrupted(earlier, stated(record, "timestamp"))
+            yield from self._log.interrupted(earlier, text_in(record, "timestamp"))
         elif self.turn is not None:
             self._goes_on()
             self._last(record)
             self.turn.end = "interrupted"
-            self._going.pending.clear()
+            self._open.pending.clear()
 
     def _system(self, record: Record) -> Iterator[Made]:
-        subtype, turn = stated(record, "subtype"), self.turn
+        subtype, turn = text_in(record, "subtype"), self.turn
         if subtype in ("turn_duration", "stop_hook_summary") and turn is not None:
             self._last(record)
             duration = record.get("durationMs")
@@ -355,28 +361,30 @@ class Conversation:
 
     def _attachment(self, record: Record) -> Iterator[Made]:
         attachment = record.get("attachment")
-        kind = stated(attachment, "type") if isinstance(attachment, dict) else ""
+        kind = text_in(attachment, "type") if isinstance(attachment, dict) else ""
         if not isinstance(attachment, dict):
             yield LeftOut("an attachment without content")
         elif kind == "instructions":
-            self._instructions = instructed(attachment)
+            self._instructions = instruction_memories(attachment)
             self._is_new_context = True
             self._attach()
         elif kind in ("nested_memory", "relevant_memories"):
-            self._waiting += recalled(attachment)
+            self._waiting += recalled_memories(attachment)
             self._attach()
         elif kind == "queued_command" and self._is_asked(attachment):
-            self._going.queued.append(asked(text_of(attachment.get("prompt"))))
+            self._open.queued.append(prompt_without_additions(text_of(attachment.get("prompt"))))
         yield LeftOut(f"an attachment ({kind[:40]})")
 
     def _is_asked(self, attachment: Mapping[str, Any]) -> bool:
         mode = attachment.get("commandMode", "prompt")
         return (
-            mode == "prompt" and self.turn is not None and not not_asked(attachment, text_of(attachment.get("prompt")))
+            mode == "prompt"
+            and self.turn is not None
+            and not why_not_prompt(attachment, text_of(attachment.get("prompt")))
         )
 
     def _attach(self) -> None:
-        """Give the turn that is going on what is attached; what comes behind its end waits for the next."""
+        """Give the open turn what is attached; what comes behind its end waits for the next."""
         if self.turn is None or self.turn.end != "open":
             return
         waiting, self._waiting = self._waiting, []
@@ -386,49 +394,49 @@ class Conversation:
             self._is_new_context = False
 
     def _give(self, memories: list[str], how: str) -> None:
-        going = self._going
+        open_turn = self._open
         if memories:
-            going.memories += memories
-            going.memory_context = how if going.memory_context in ("", "carried") else going.memory_context
+            open_turn.memories += memories
+            open_turn.memory_context = how if open_turn.memory_context in ("", "carried") else open_turn.memory_context
 
     # ------------------------------------------------------------------------------------------------------------ end
 
     def _goes_on(self) -> None:
-        """A record changes the turn that is going on: it may have seemed to be over."""
+        """A record changes the open turn: it may have seemed to be over."""
         if self.turn is not None and self.turn.end != "open":
             self._complete()
             self._log.goes_on()
 
     def _last(self, record: Record) -> None:
-        """A record belongs to the turn that is going on."""
-        turn, going, at = self.turn, self._going, stated(record, "timestamp")
+        """A record belongs to the open turn."""
+        turn, open_turn, at = self.turn, self._open, text_in(record, "timestamp")
         if turn is None:
             return
         uuid = origin(record)[0]
-        if uuid != stated(
+        if uuid != text_in(
             record, "uuid"
         ):  # the last record that a fork copied has the time of the fork: each has that before it
-            at, going.copied_at = going.copied_at, at
-        going.last_record = uuid or going.last_record
+            at, open_turn.copied_at = open_turn.copied_at, at
+        open_turn.last_record = uuid or open_turn.last_record
         moment, ended = moment_of(at), moment_of(turn.ended_at)
         if moment is not None and (ended is None or moment >= ended):
             turn.ended_at = at
 
     def _complete(self) -> None:
-        """Give the turn that is going on what was gathered of it."""
-        turn, going = self.turn, self._going
+        """Give the open turn what was gathered of it."""
+        turn, open_turn = self.turn, self._open
         if turn is None:
             return
-        turn.response = going.texts.response()
-        turn.calls = [call.call for call in going.calls.values()]
-        turn.record_ids = (turn.interaction_id.partition(":")[2], going.last_record)
+        turn.response = open_turn.texts.response()
+        turn.calls = [call.call for call in open_turn.calls.values()]
+        turn.record_ids = (turn.interaction_id.partition(":")[2], open_turn.last_record)
         fields = {
-            "tokens": sum(going.tokens.values()) if going.tokens else None,
-            "memories_used": list(dict.fromkeys(going.memories)),
-            "memory_context": going.memory_context,
-            "model": going.model,
-            "queued_prompts": going.queued,
-            "api_error": going.error,
+            "tokens": sum(open_turn.tokens.values()) if open_turn.tokens else None,
+            "memories_used": list(dict.fromkeys(open_turn.memories)),
+            "memory_context": open_turn.memory_context,
+            "model": open_turn.model,
+            "queued_prompts": open_turn.queued,
+            "api_error": open_turn.error,
             "tool_calls": dict(sorted(Counter(call.tool for call in turn.calls).items())),
         }
         turn.fields |= {name: value for name, value in fields.items() if value not in (None, "", [], {})}

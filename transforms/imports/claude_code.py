@@ -1,14 +1,17 @@
-"""The adapter of Claude Code's transcripts: which conversation each record is of."""
+"""Transcripts of Claude Code: records of a session, one to a line, become its turns; nothing else of them is kept.
+
+What was seen in files of 2.0.76 to 2.1.38, and of later versions in what others have written about theirs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from slowwave.transforms.imports.adapter import Context, LeftOut, Located, Made, Record, check_names
-from slowwave.transforms.imports.claude_code.copies import answer_key, prompt_text
-from slowwave.transforms.imports.claude_code.session import COPY, NAME, Conversation
-from slowwave.transforms.imports.claude_code.texts import origin, stated
+from slowwave.transforms.imports.claude_code_records import answer_key, origin, prompt_text
+from slowwave.transforms.imports.claude_code_session import COPY, NAME, ClaudeConversation
 from slowwave.transforms.imports.forks import Outline, SeenTurn
+from slowwave.transforms.imports.record_values import text_in
 from slowwave.transforms.imports.turn_rows import TURN_OPTIONS
 
 # The one kind of record that is not the client's: what stands beside a subagent's transcript, put before it.
@@ -35,8 +38,8 @@ class ClaudeCode:
         """As in Adapter."""
         of_session = False
         for record in first:
-            kind, version = stated(record, "type"), stated(record, "version")
-            if kind in _OF_CONVERSATION | {"progress"} and stated(record, "uuid") and stated(record, "sessionId"):
+            kind, version = text_in(record, "type"), text_in(record, "version")
+            if kind in _OF_CONVERSATION | {"progress"} and text_in(record, "uuid") and text_in(record, "sessionId"):
                 return f"Claude Code {version}".rstrip()
             of_session |= kind in _OF_SESSION and (
                 "sessionId" in record or "messageId" in record or "leafUuid" in record
@@ -46,7 +49,7 @@ class ClaudeCode:
     def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
         """As in Adapter. Raises OptionsError for options that it does not have."""
         check_names(context.options, TURN_OPTIONS)
-        yield from _Transcript(context).made(records)
+        yield from _ClaudeTranscript(context).made(records)
 
     def outline(self, read: Callable[[Callable[[bytes], bool]], Iterable[Located]]) -> Outline:
         """As in Forking: a copy of a prompt keeps its uuid, says which it had, or has the same answer."""
@@ -60,17 +63,17 @@ class ClaudeCode:
 
         for located in read(is_wanted):
             record = located.record
-            outline.session = outline.session or stated(record, "sessionId")
-            uuid, at = stated(record, "uuid"), stated(record, "timestamp")
+            outline.session = outline.session or text_in(record, "sessionId")
+            uuid, at = text_in(record, "uuid"), text_in(record, "timestamp")
             if record.get("type") == "assistant":
-                prompt = prompts.pop(stated(record, "agentId"), None)
+                prompt = prompts.pop(text_in(record, "agentId"), None)
                 if prompt is not None and (key := answer_key(prompt, record)):
                     outline.copied_from[origin(prompt)[0]] = key
                 continue
             if record.get("type") != "user" or record.get("isMeta") is True or not uuid:
                 continue
             if prompt_text(record):
-                prompts[stated(record, "agentId")] = record
+                prompts[text_in(record, "agentId")] = record
             original = origin(record)[0]
             if original != uuid:
                 outline.copied_from[uuid] = original
@@ -78,14 +81,14 @@ class ClaudeCode:
         return outline
 
 
-class _Transcript:
+class _ClaudeTranscript:
     """One file: the conversation with the person, and those of the subagents that stand in it."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._known: set[str] = set()
-        self._main = Conversation(context, self._known)
-        self._agents: dict[str, Conversation] = {}
+        self._main = ClaudeConversation(context, self._known)
+        self._agents: dict[str, ClaudeConversation] = {}
         self._agent_of: dict[str, str] = {}  # of records of subagents without an id: the record that began it
         self._agent_type = ""
         self._seen: set[str] = set()
@@ -93,7 +96,7 @@ class _Transcript:
     def made(self, records: Iterable[Located]) -> Iterator[Made]:
         for located in records:
             record = located.record
-            kind, uuid = stated(record, "type"), stated(record, "uuid")
+            kind, uuid = text_in(record, "type"), text_in(record, "uuid")
             if uuid:
                 self._known.add(uuid)
             if kind in _OF_CONVERSATION:
@@ -106,7 +109,7 @@ class _Transcript:
             elif kind == "progress":
                 yield from self._progress(located)
             elif kind == AGENT_METADATA:
-                self._agent_type = stated(record, "agentType")
+                self._agent_type = text_in(record, "agentType")
             else:
                 yield LeftOut(f"a record of the client's own ({kind[:40] or 'no type'})")
         yield from self._main.end()
@@ -123,12 +126,12 @@ class _Transcript:
         return False
 
     def _sidechain(self, number: int, record: Record) -> Iterator[Made]:
-        key = stated(record, "agentId") or self._root(record)
+        key = text_in(record, "agentId") or self._root(record)
         yield from self._of_agent(key, number, record, self._agent_type or self._main.subagent_of())
 
     def _root(self, record: Record) -> str:
-        uuid = stated(record, "uuid")
-        root = self._agent_of.get(stated(record, "parentUuid"), uuid)
+        uuid = text_in(record, "uuid")
+        root = self._agent_of.get(text_in(record, "parentUuid"), uuid)
         self._agent_of[uuid] = root
         return root
 
@@ -140,7 +143,7 @@ class _Transcript:
         if not isinstance(data, dict) or data.get("type") != "agent_progress" or not isinstance(inner, dict):
             yield LeftOut("a notice of progress")
             return
-        uuid = stated(inner, "uuid")
+        uuid = text_in(inner, "uuid")
         if self._is_seen(uuid):
             yield LeftOut(COPY)
             return
@@ -148,9 +151,9 @@ class _Transcript:
         of_outer = {name: outer[name] for name in shared if name in outer}
         if uuid:
             self._known.add(uuid)
-        record = {**of_outer, **inner, "agentId": stated(data, "agentId"), "isSidechain": True}
-        kind = self._main.subagent_of(stated(outer, "parentToolUseID"))
-        yield from self._of_agent(stated(data, "agentId"), located.number, record, kind)
+        record = {**of_outer, **inner, "agentId": text_in(data, "agentId"), "isSidechain": True}
+        kind = self._main.subagent_of(text_in(outer, "parentToolUseID"))
+        yield from self._of_agent(text_in(data, "agentId"), located.number, record, kind)
 
     def _of_agent(self, key: str, number: int, record: Record, kind: str) -> Iterator[Made]:
         if key.startswith(_OWN_AGENTS):
@@ -158,7 +161,7 @@ class _Transcript:
             return
         agent = self._agents.get(key)
         if agent is None:
-            agent = self._agents[key] = Conversation(self._context, self._known, is_subagent=True, agent=kind)
+            agent = self._agents[key] = ClaudeConversation(self._context, self._known, is_subagent=True, agent=kind)
             asking = self._main.turn
             agent.parent_interaction = asking.interaction_id if asking is not None else ""
         yield from agent.take(number, record)
