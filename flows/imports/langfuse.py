@@ -18,9 +18,7 @@ from slowwave.flows.imports.together import Dealt, together
 from slowwave.flows.imports.units import Found, NotImported, Unit
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.transforms.imports.adapter import Adapter, LeftOut, Located, Refused
-from slowwave.transforms.imports.langfuse.adapter import Langfuse
-from slowwave.transforms.imports.langfuse.cells import text
-from slowwave.transforms.imports.langfuse.traces import seconds, table_of
+from slowwave.transforms.imports.langfuse import Langfuse, table_of, text_cell, written_seconds
 
 _MANIFESTS = "manifests"
 _SUFFIXES = (".json", ".jsonl", ".csv", ".parquet")
@@ -129,8 +127,8 @@ def _is_manifest(path: Path) -> bool:
 
 def _by_trace(located: Located) -> Iterator[Dealt | Refused | LeftOut]:
     row = located.record
-    trace_id = text(row.get("id" if table_of(row) == "traces" else "trace_id"))
-    yield Dealt(f"{text(row.get('project_id'))}:{trace_id}", row, seconds(row))
+    trace_id = text_cell(row.get("id" if table_of(row) == "traces" else "trace_id"))
+    yield Dealt(f"{text_cell(row.get('project_id'))}:{trace_id}", row, written_seconds(row))
 
 
 LANGFUSE = LangfuseSource(FileSource(Langfuse(), "exports of Langfuse", suffixes=_SUFFIXES, reader=table_rows))

@@ -334,3 +334,11 @@ def _parse_rule(name: object, stated: Any) -> EvaluationRule:  # noqa: ANN401
     return EvaluationRule(
         by_key.get("pass", frozenset()), by_key.get("fail"), bounds.get("at_least"), bounds.get("at_most")
     )
+
+
+def shown_row(row: Mapping[str, Any]) -> str:
+    """Return a record as text for the people who look at it, cut where it is long."""
+    try:
+        return orjson.dumps(row, default=str).decode()[:2000]
+    except orjson.JSONEncodeError:
+        return "(nested too deep to be shown)"

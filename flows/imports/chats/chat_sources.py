@@ -5,17 +5,10 @@ from __future__ import annotations
 from slowwave.flows.imports.chats.cursor_database import cursor_records
 from slowwave.flows.imports.files import FileSource
 from slowwave.flows.imports.json_records import json_elements
-from slowwave.transforms.imports.chats.atif import ATIF
-from slowwave.transforms.imports.chats.chatgpt import CHATGPT
-from slowwave.transforms.imports.chats.claude_ai import CLAUDE_AI
-from slowwave.transforms.imports.chats.copilot_cli import COPILOT_CLI
+from slowwave.transforms.imports.chats.coding_agents import ATIF, COPILOT_CLI, GEMINI_CLI, OPENCODE
 from slowwave.transforms.imports.chats.cursor import CURSOR
-from slowwave.transforms.imports.chats.gemini_cli import GEMINI_CLI
-from slowwave.transforms.imports.chats.langfuse_ui import LANGFUSE_UI
-from slowwave.transforms.imports.chats.langsmith import LANGSMITH
-from slowwave.transforms.imports.chats.litellm import LITELLM
-from slowwave.transforms.imports.chats.llm_requests import LLM_REQUESTS
-from slowwave.transforms.imports.chats.opencode import OPENCODE
+from slowwave.transforms.imports.chats.model_calls import LANGFUSE_UI, LANGSMITH, LITELLM, LLM_REQUESTS
+from slowwave.transforms.imports.chats.web_exports import CHATGPT, CLAUDE_AI
 
 CHATS = (
     FileSource(

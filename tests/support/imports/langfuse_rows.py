@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from slowwave.transforms.imports.adapter import Context, Located, Made
-from slowwave.transforms.imports.langfuse.adapter import Langfuse
+from slowwave.transforms.imports.langfuse import Langfuse
 
 PROJECT = "cmproject0001"
 

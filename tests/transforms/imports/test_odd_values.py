@@ -17,7 +17,7 @@ from otlp_documents import TRACE, agent, chat, log, logs, search, span, span_id,
 from thorough import examples
 
 from slowwave.transforms.imports.delivery_lines import Tally, delivery_lines
-from slowwave.transforms.imports.langfuse.adapter import Langfuse
+from slowwave.transforms.imports.langfuse import Langfuse
 from slowwave.transforms.imports.otlp.adapter import Otlp
 
 JUDGED = {"evaluations.0.evaluation.name": "n", "evaluations.0.evaluation.label": "pass", "gen_ai.response.id": "r"}

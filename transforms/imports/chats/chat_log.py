@@ -38,7 +38,7 @@ NO_PROMPT = "an answer without its prompt"
 
 
 @dataclass(frozen=True)
-class Conversation:
+class ChatConversation:
     """A conversation begins: the messages after it are its.
 
     Args:
@@ -61,7 +61,7 @@ class Conversation:
 
 
 @dataclass(frozen=True)
-class Message:
+class ChatMessage:
     """What a person or an agent said.
 
     Args:
@@ -93,7 +93,7 @@ class NotAsked:
 
 @dataclass(frozen=True)
 class CallResult:
-    """What came of a call of the turn that is going on."""
+    """What came of a call of the open turn."""
 
     call_id: str
     output: str = ""
@@ -102,7 +102,7 @@ class CallResult:
     end: Literal["ended", "refused", "interrupted"] = "ended"
 
 
-Part = Conversation | Message | NotAsked | CallResult | LeftOut | Refused
+ChatPart = ChatConversation | ChatMessage | NotAsked | CallResult | LeftOut | Refused
 
 
 @dataclass(frozen=True)
@@ -117,16 +117,16 @@ class ChatLog:
     name: str
     version: int
     producer: Callable[[Record], str | None]
-    parts: Callable[[Record], Iterable[Part]]
+    parts: Callable[[Record], Iterable[ChatPart]]
 
     def detected(self, first: Sequence[Record]) -> str | None:
         """As in Adapter."""
         return next((said for record in first if (said := self.producer(record)) is not None), None)
 
     def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
-        """As in Adapter. Raises OptionsError where an option is one that turns do not have."""
+        """Yield the rows of these records. Raises OptionsError where an option is one that turns do not have."""
         check_names(context.options, TURN_OPTIONS)
-        session = _Session(self.name, context)
+        session = _ChatSession(self.name, context)
         for located in records:
             for part in self.parts(located.record):
                 yield from session.take(located.number, part)
@@ -134,46 +134,46 @@ class ChatLog:
 
 
 @dataclass
-class _Going:
-    """The turn that is going on, as its parts come."""
+class _ChatTurnParts:
+    """The open turn, as its parts come."""
 
     number: int
-    prompt: Message
-    by_id: dict[str, Message] = field(default_factory=dict)
+    prompt: ChatMessage
+    by_id: dict[str, ChatMessage] = field(default_factory=dict)
     calls: dict[str, Call] = field(default_factory=dict)
     times: list[datetime] = field(default_factory=list)
 
     @property
-    def answers(self) -> list[Message]:
+    def answers(self) -> list[ChatMessage]:
         return [*self.by_id.values()]
 
-    def add(self, answer: Message) -> None:
+    def add(self, answer: ChatMessage) -> None:
         """An answer; of one that was written in several states the last counts."""
         self.by_id[answer.message_id or f" {len(self.by_id)}"] = answer
         self.note(answer)
 
-    def note(self, message: Message) -> None:
+    def note(self, message: ChatMessage) -> None:
         self.calls |= {call.call_id: call for call in message.calls}
         if (moment := moment_of(message.at)) is not None:
             self.times.append(moment)
 
 
-class _Session:
+class _ChatSession:
     """The parts of one unit in their order."""
 
     def __init__(self, name: str, context: Context) -> None:
         self._name = name
         self._context = context
-        self._conversation = Conversation("")
-        self._going: _Going | None = None
+        self._conversation = ChatConversation("")
+        self._open: _ChatTurnParts | None = None
         self._over: Turn | None = None  # waits for what the person said next
-        self._said: dict[str, str] = {}  # ids of the conversation's messages before the turn that is going on
+        self._said: dict[str, str] = {}  # ids of the conversation's messages before the open turn
 
-    def take(self, number: int, part: Part) -> Iterator[Made]:
+    def take(self, number: int, part: ChatPart) -> Iterator[Made]:
         """One part, of the record with this number."""
         if isinstance(part, (LeftOut, Refused)):
             yield part
-        elif isinstance(part, Conversation):
+        elif isinstance(part, ChatConversation):
             if part.conversation_id != self._conversation.conversation_id:
                 yield from self.end()
                 self._said = {}
@@ -188,24 +188,24 @@ class _Session:
             pass
         elif part.speaker == "user":
             yield from self._complete()
-            self._going = _Going(number, part)
-            self._going.note(part)
-        elif self._going is None or part.to not in ("", self._going.prompt.message_id):
+            self._open = _ChatTurnParts(number, part)
+            self._open.note(part)
+        elif self._open is None or part.to not in ("", self._open.prompt.message_id):
             yield LeftOut(NO_PROMPT, example=part.text[:_EXAMPLE])
         else:
-            self._going.add(part)
+            self._open.add(part)
 
-    def _is_again(self, message: Message) -> bool:
+    def _is_again(self, message: ChatMessage) -> bool:
         """Whether a message was said before: a session that is resumed may begin with all that was said in it."""
         if not message.message_id:
             return False
-        prompt = self._going.prompt if self._going is not None else None
+        prompt = self._open.prompt if self._open is not None else None
         if message.speaker == "user" and prompt is not None and message.message_id == prompt.message_id:
             return message.text == prompt.text
         before = self._said.get(message.message_id)
         return before is not None and (message.speaker == "agent" or before == message.text)
 
-    def _turn_id(self, prompt: Message, begun: datetime) -> str:
+    def _turn_id(self, prompt: ChatMessage, begun: datetime) -> str:
         """The prompt's own id; where it has none, or another text has it, one that what it says and when makes."""
         if prompt.message_id and prompt.message_id not in self._said:
             return prompt.message_id
@@ -227,9 +227,9 @@ class _Session:
         yield from turn_rows(turn, self._context)
 
     def _end_call(self, result: CallResult) -> None:
-        call = self._going.calls.get(result.call_id) if self._going is not None else None
-        if self._going is not None and call is not None:
-            self._going.calls[result.call_id] = call._replace(
+        call = self._open.calls.get(result.call_id) if self._open is not None else None
+        if self._open is not None and call is not None:
+            self._open.calls[result.call_id] = call._replace(
                 output=result.output[-_MOST_OUTPUT:] if call.command else "",
                 is_error=result.is_error,
                 exit_code=result.exit_code,
@@ -237,50 +237,52 @@ class _Session:
             )
 
     def _complete(self) -> Iterator[Made]:
-        going, self._going = self._going, None
-        if going is None:
+        open_turn, self._open = self._open, None
+        if open_turn is None:
             return
-        conversation, prompt = self._conversation, going.prompt
-        begun = moment_of(prompt.at) or min(going.times, default=None) or moment_of(conversation.at)
+        conversation, prompt = self._conversation, open_turn.prompt
+        begun = moment_of(prompt.at) or min(open_turn.times, default=None) or moment_of(conversation.at)
         if says_nothing(prompt.text):
             yield LeftOut("a prompt without a text")
-            if going.answers:
-                yield LeftOut(NO_PROMPT, len(going.answers))
+            if open_turn.answers:
+                yield LeftOut(NO_PROMPT, len(open_turn.answers))
         elif begun is None or not conversation.conversation_id:
             lacks = "a time" if begun is None else "the id of its conversation"
-            yield Refused(going.number, f"a prompt of {self._name} without {lacks}", prompt.text[:_RAW])
+            yield Refused(open_turn.number, f"a prompt of {self._name} without {lacks}", prompt.text[:_RAW])
         else:
-            yield from self._rows(self._turn(going, begun))
-        self._said |= {message.message_id: message.text for message in (prompt, *going.answers) if message.message_id}
+            yield from self._rows(self._turn(open_turn, begun))
+        self._said |= {
+            message.message_id: message.text for message in (prompt, *open_turn.answers) if message.message_id
+        }
 
-    def _turn(self, going: _Going, begun: datetime) -> Turn:
-        conversation, prompt = self._conversation, going.prompt
+    def _turn(self, open_turn: _ChatTurnParts, begun: datetime) -> Turn:
+        conversation, prompt = self._conversation, open_turn.prompt
         of_turn = self._turn_id(prompt, begun)
-        last = next((answer.message_id for answer in reversed(going.answers) if answer.message_id), of_turn)
+        last = next((answer.message_id for answer in reversed(open_turn.answers) if answer.message_id), of_turn)
         return Turn(
             interaction_id=f"{self._name}:{conversation.conversation_id}:{of_turn}",
             created_at=f"{begun.isoformat()}Z",
-            ended_at=f"{max([begun, *going.times]).isoformat()}Z",
+            ended_at=f"{max([begun, *open_turn.times]).isoformat()}Z",
             prompt=prompt.text,
-            response="\n\n".join(answer.text for answer in going.answers if not says_nothing(answer.text)),
+            response="\n\n".join(answer.text for answer in open_turn.answers if not says_nothing(answer.text)),
             project=self._context.project_of(conversation.directory) if conversation.directory else "",
             agent=conversation.agent or self._name,
             client=self._name,
             session_id=conversation.conversation_id,
-            end=going.answers[-1].end if going.answers else "open",
-            calls=[*going.calls.values()],
-            fields=_fields(going) | ({"user_id": conversation.user_id} if conversation.user_id else {}),
+            end=open_turn.answers[-1].end if open_turn.answers else "open",
+            calls=[*open_turn.calls.values()],
+            fields=_fields(open_turn) | ({"user_id": conversation.user_id} if conversation.user_id else {}),
             record_ids=(of_turn, last),
             client_version=conversation.version,
         )
 
 
-def _fields(going: _Going) -> dict[str, Any]:
-    models = [answer.model for answer in going.answers if answer.model]
+def _fields(open_turn: _ChatTurnParts) -> dict[str, Any]:
+    models = [answer.model for answer in open_turn.answers if answer.model]
     fields = {
-        "tokens": sum(answer.tokens for answer in going.answers),
-        "cost": round(sum(answer.cost for answer in going.answers), _COST_DIGITS),
+        "tokens": sum(answer.tokens for answer in open_turn.answers),
+        "cost": round(sum(answer.cost for answer in open_turn.answers), _COST_DIGITS),
         "model": models[-1] if models else "",
-        "tool_calls": dict(sorted(Counter(call.tool for call in going.calls.values()).items())),
+        "tool_calls": dict(sorted(Counter(call.tool for call in open_turn.calls.values()).items())),
     }
     return {name: value for name, value in fields.items() if value}

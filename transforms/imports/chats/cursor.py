@@ -14,11 +14,11 @@ from slowwave.transforms.imports.adapter import Call, LeftOut, Record
 from slowwave.transforms.imports.chats.chat_log import (
     ATTACHMENT,
     CallResult,
+    ChatConversation,
     ChatLog,
-    Conversation,
-    Message,
+    ChatMessage,
+    ChatPart,
     NotAsked,
-    Part,
 )
 from slowwave.transforms.imports.record_values import number_in, object_in, objects_in, text_in
 from slowwave.transforms.imports.trace_values import text_of
@@ -38,18 +38,18 @@ def _producer(record: Record) -> str | None:
     return "Cursor's agent" if is_init and "tools" not in record else None  # which Claude Code's stream lists
 
 
-def _parts(record: Record) -> Iterator[Part]:
+def _parts(record: Record) -> Iterator[ChatPart]:
     return _of_database(record) if BUBBLES in record else _of_stream(record)
 
 
-def _of_database(record: Record) -> Iterator[Part]:
+def _of_database(record: Record) -> Iterator[ChatPart]:
     workspace = object_in(object_in(record, "workspaceIdentifier"), "uri")
-    yield Conversation(text_in(record, "composerId"), record.get("createdAt"), text_in(workspace, "fsPath"))
+    yield ChatConversation(text_in(record, "composerId"), record.get("createdAt"), text_in(workspace, "fsPath"))
     for bubble in objects_in(record, BUBBLES):
         yield from _bubble(bubble)
 
 
-def _bubble(bubble: Mapping[str, Any]) -> Iterator[Part]:
+def _bubble(bubble: Mapping[str, Any]) -> Iterator[ChatPart]:
     kind, name = bubble.get("type"), text_in(bubble, "bubbleId")
     at = bubble.get("createdAt") or object_in(bubble, "timingInfo").get("clientStartTime")
     text = text_in(bubble, "text")
@@ -58,7 +58,7 @@ def _bubble(bubble: Mapping[str, Any]) -> Iterator[Part]:
         if kind == _USER:
             yield NotAsked()
     elif kind == _USER:
-        yield Message("user", text or (ATTACHMENT if bubble.get("images") else ""), at, name)
+        yield ChatMessage("user", text or (ATTACHMENT if bubble.get("images") else ""), at, name)
     elif kind == _AGENT:
         tool, counts = object_in(bubble, "toolFormerData"), object_in(bubble, "tokenCount")
         call_id = text_in(tool, "toolCallId") or name
@@ -66,7 +66,7 @@ def _bubble(bubble: Mapping[str, Any]) -> Iterator[Part]:
         calls = (Call(call_id, text_in(tool, "name"), command),) if text_in(tool, "name") else ()
         tokens = int(number_in(counts, "inputTokens") + number_in(counts, "outputTokens"))
         model = text_in(object_in(bubble, "modelInfo"), "modelName")
-        yield Message("agent", text, at, name, model, tokens, calls=calls)
+        yield ChatMessage("agent", text, at, name, model, tokens, calls=calls)
         if calls:
             status, printed = text_in(tool, "status"), parse_json_text(tool.get("result"))
             refused = text_in(tool, "userDecision") == "rejected"
@@ -77,35 +77,35 @@ def _bubble(bubble: Mapping[str, Any]) -> Iterator[Part]:
         yield LeftOut("a bubble of neither the person nor the agent")
 
 
-def _of_stream(record: Record) -> Iterator[Part]:
+def _of_stream(record: Record) -> Iterator[ChatPart]:
     kind, at = text_in(record, "type"), record.get("timestamp_ms")
     match kind:
         case "system":
-            yield Conversation(text_in(record, "session_id"), at, text_in(record, "cwd"))
+            yield ChatConversation(text_in(record, "session_id"), at, text_in(record, "cwd"))
         case "user":
-            yield Message("user", text_of(object_in(record, "message").get("content")), at)
+            yield ChatMessage("user", text_of(object_in(record, "message").get("content")), at)
         case "assistant":
             # with --stream-partial-output an answer comes in parts, which have a time alone, and then whole
             is_part = at is not None and "model_call_id" not in record
-            yield Message("agent", "" if is_part else text_of(object_in(record, "message").get("content")), at)
+            yield ChatMessage("agent", "" if is_part else text_of(object_in(record, "message").get("content")), at)
         case "thinking":
-            yield Message("agent", "", at)
+            yield ChatMessage("agent", "", at)
         case "tool_call":
             yield from _stream_call(record, at)
         case "result":
             end = "api_error" if record.get("is_error") is True else "ended"
-            yield Message("agent", "", at, end=end)
+            yield ChatMessage("agent", "", at, end=end)
         case _:
             yield LeftOut(f"a record of the client's own ({kind[:40] or 'no type'})")
 
 
-def _stream_call(record: Record, at: object) -> Iterator[Part]:
+def _stream_call(record: Record, at: object) -> Iterator[ChatPart]:
     """A call names its tool by the key that holds it, such as `shellToolCall`."""
     name, call = next(((k, v) for k, v in object_in(record, "tool_call").items() if isinstance(v, dict)), ("", {}))
     call_id, result = text_in(record, "call_id"), object_in(call, "result")
     if record.get("subtype") == "started":
         command = text_in(object_in(call, "args"), "command")
-        yield Message("agent", "", at, calls=(Call(call_id, name.removesuffix("ToolCall"), command),))
+        yield ChatMessage("agent", "", at, calls=(Call(call_id, name.removesuffix("ToolCall"), command),))
         return
     done = object_in(result, "success") or object_in(result, "failure")
     code = done.get("exitCode")

@@ -14,14 +14,10 @@ from made_rows import delivered, interactions, left_out, outcomes, refused, rows
 from odd_values import spoiled
 
 from slowwave.flows.imports.sources import SOURCES
-from slowwave.transforms.imports.chats.atif import ATIF
 from slowwave.transforms.imports.chats.chat_log import ChatLog
-from slowwave.transforms.imports.chats.chatgpt import CHATGPT
-from slowwave.transforms.imports.chats.claude_ai import CLAUDE_AI
-from slowwave.transforms.imports.chats.copilot_cli import COPILOT_CLI
+from slowwave.transforms.imports.chats.coding_agents import ATIF, COPILOT_CLI, GEMINI_CLI, OPENCODE
 from slowwave.transforms.imports.chats.cursor import CURSOR
-from slowwave.transforms.imports.chats.gemini_cli import GEMINI_CLI
-from slowwave.transforms.imports.chats.opencode import OPENCODE
+from slowwave.transforms.imports.chats.web_exports import CHATGPT, CLAUDE_AI
 
 Records = Callable[[], list[dict[str, Any]]]
 FORMATS: list[tuple[ChatLog, Records]] = [

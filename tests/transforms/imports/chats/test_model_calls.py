@@ -14,10 +14,7 @@ from odd_values import spoiled
 
 from slowwave.flows.imports.sources import SOURCES
 from slowwave.transforms.imports.chats.chat_log import ChatLog
-from slowwave.transforms.imports.chats.langfuse_ui import LANGFUSE_UI
-from slowwave.transforms.imports.chats.langsmith import LANGSMITH
-from slowwave.transforms.imports.chats.litellm import LITELLM
-from slowwave.transforms.imports.chats.llm_requests import LLM_REQUESTS
+from slowwave.transforms.imports.chats.model_calls import LANGFUSE_UI, LANGSMITH, LITELLM, LLM_REQUESTS
 
 Record = dict[str, Any]
 QUESTION, ANSWER = "Which port does it use?", "It listens on 4173."

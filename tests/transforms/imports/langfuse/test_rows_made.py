@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from langfuse_rows import PROJECT, made, observation, root_of_v2, score, trace
 from otlp_documents import left_out, refused, rows
 
-from slowwave.transforms.imports.langfuse.adapter import Langfuse
+from slowwave.transforms.imports.langfuse import Langfuse
 
 
 def only(*told: dict[str, Any], key: str = "interaction_id", **options: Any) -> dict[str, Any]:
