@@ -15,7 +15,7 @@ from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.push.places import DOORS
-from slowwave.transforms.imports.stores.pushed import PUSH, PUSH_UNDO, PushDecision, push_decisions
+from slowwave.transforms.imports.stores.store_state import PUSH, PUSH_UNDO, PushDecision, push_decisions
 
 _SHOWN = 10
 _SHOWN_CHARACTERS = 200

@@ -20,8 +20,9 @@ from slowwave.transforms.imports.adapter import Adapter
 from slowwave.transforms.imports.claude_code import ClaudeCode
 from slowwave.transforms.imports.codex import CodexAdapter
 from slowwave.transforms.imports.pi import Pi
-from slowwave.transforms.imports.stores import alma, astrocyte, atocore, langgraph, mem0
-from slowwave.transforms.imports.stores.store import Store
+from slowwave.transforms.imports.stores.alma import ALMA_STORE
+from slowwave.transforms.imports.stores.change_log import Store
+from slowwave.transforms.imports.stores.sqlite_stores import ASTROCYTE_STORE, ATOCORE_STORE, LANGGRAPH_STORE, MEM0_STORE
 
 
 class Source(Protocol):
@@ -68,15 +69,15 @@ SOURCES: tuple[Source, ...] = (
     OTLP,
     LANGFUSE,
     ClaudeFiles(),
-    SqliteSource(alma.STORE, "stores of ALMA", roots=("./.alma/alma.db",)),
-    SqliteSource(mem0.STORE, "histories of mem0", roots=("$MEM0_DIR/history.db", "~/.mem0/history.db")),
+    SqliteSource(ALMA_STORE, "stores of ALMA", roots=("./.alma/alma.db",)),
+    SqliteSource(MEM0_STORE, "histories of mem0", roots=("$MEM0_DIR/history.db", "~/.mem0/history.db")),
     SqliteSource(
-        astrocyte.STORE,
+        ASTROCYTE_STORE,
         "stores of Astrocyte",
         roots=("$ASTROCYTE_SQLITE_PATH", "~/.local/share/astrocyte/astrocyte.db"),
     ),
-    SqliteSource(langgraph.STORE, "stores of LangGraph"),
-    SqliteSource(atocore.STORE, "stores of AtoCore"),
+    SqliteSource(LANGGRAPH_STORE, "stores of LangGraph"),
+    SqliteSource(ATOCORE_STORE, "stores of AtoCore"),
 )
 
 

@@ -24,7 +24,7 @@ from slowwave.flows.lake.lake import Lake
 from slowwave.flows.life.texts import Sought
 from slowwave.transforms.core.schema import Landed
 from slowwave.transforms.decisions.effects import decision_id, values_json
-from slowwave.transforms.imports.stores.pushed import PUSHES, push_decisions
+from slowwave.transforms.imports.stores.store_state import PUSHES, push_decisions
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.erased.rows import Asked, erased_keys
 from slowwave.transforms.landing.tables import LANDED, Interactions, Memories, Outcomes

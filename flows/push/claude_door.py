@@ -23,9 +23,14 @@ from slowwave.flows.kernel.store import fsync_path, write_durably
 from slowwave.flows.kernel.terminal import terminal_safe
 from slowwave.flows.push.door import StoreChangedError
 from slowwave.transforms.decisions.push.wanted import State, altered
-from slowwave.transforms.imports.stores.claude_memory import INDEX, memories_of
-from slowwave.transforms.imports.stores.front_scores import UnchangeableError, scores_of, with_scores
-from slowwave.transforms.imports.stores.markdown import front_matter
+from slowwave.transforms.imports.stores.memory_files import (
+    INDEX,
+    UnchangeableError,
+    front_matter,
+    memories_of,
+    scores_in,
+    with_scores,
+)
 
 _ARCHIVE = ".archive"
 _ASIDE = re.compile(r"\.[0-9a-f]{8}\.tmp$")
@@ -93,7 +98,7 @@ class ClaudeDoor:
         said = {
             "is_archived": memory.is_archived,
             "listed": _listed(memory.live),
-            "scores": scores_of(text),
+            "scores": scores_in(text),
             "content": front_matter(text)[1].strip(),
         }
         why = self._why_closed(memory.file, raw, text)

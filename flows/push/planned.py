@@ -31,7 +31,7 @@ from slowwave.transforms.decisions.push.wanted import (
     state_after,
     wanted,
 )
-from slowwave.transforms.imports.stores.pushed import PUSH, PUSH_BEGIN, PUSH_UNDO, PushDecision, push_decisions
+from slowwave.transforms.imports.stores.store_state import PUSH, PUSH_BEGIN, PUSH_UNDO, PushDecision, push_decisions
 from slowwave.transforms.landing.tables import Memories
 
 _CHANGED = "it changed in the store since it was imported: `slowwave nightly` reads it, then push again"

@@ -14,7 +14,7 @@ from slowwave.flows.publish.run import Run
 from slowwave.flows.push.door import Door, StoreChangedError
 from slowwave.flows.push.planned import Change, Plan
 from slowwave.transforms.decisions.push.wanted import is_same
-from slowwave.transforms.imports.stores.pushed import PUSH, PUSH_BEGIN, PUSH_UNDO, PushDecision
+from slowwave.transforms.imports.stores.store_state import PUSH, PUSH_BEGIN, PUSH_UNDO, PushDecision
 
 CHANGED_BY = "slowwave push"
 

@@ -15,7 +15,7 @@ from slowwave.flows.kernel.terminal import terminal_safe
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.push.places import Place
 from slowwave.transforms.imports.adapter import Context, Located, Row, projects_by
-from slowwave.transforms.imports.stores.store import Store
+from slowwave.transforms.imports.stores.change_log import Store
 
 # What a row says of itself; and the project, which is not the store's word but that of a map that may be another now.
 _BESIDE = frozenset({"memory_id", "project", *OF_CHANGE})

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from slowwave.transforms.imports.forks import Outline
 from slowwave.transforms.imports.secrets import without_home
-from slowwave.transforms.imports.seen import Before
+from slowwave.transforms.imports.stores.store_state import ReadBefore
 
 # How many days parts of traces are kept to be read together with what comes later.
 KEEP_DAYS = "keep_days"
@@ -211,7 +211,7 @@ class Context:
     is_idle: bool = True
     infers: bool = True
     options: Mapping[str, Any] = field(default_factory=dict)
-    before: Before | None = None
+    before: ReadBefore | None = None
     rested_before: datetime | None = None
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.imports.adapter import Call, CallEnd, Record
 from slowwave.transforms.imports.record_values import text_in
-from slowwave.transforms.imports.stores.claude_memory import memories_of
+from slowwave.transforms.imports.stores.memory_files import memories_of
 
 # ------------------------------------------------------------------------------------------
 # What a record says: its own texts without what the client puts around them, and whether a person wrote it.

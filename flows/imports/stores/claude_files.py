@@ -27,8 +27,8 @@ from slowwave.flows.imports.units import (
 )
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.transforms.imports.adapter import Adapter, Located
-from slowwave.transforms.imports.stores.claude_memory import INDEX, STORE
-from slowwave.transforms.imports.stores.store import Store
+from slowwave.transforms.imports.stores.change_log import Store
+from slowwave.transforms.imports.stores.memory_files import CLAUDE_MEMORY_STORE, INDEX
 
 # Where a folder of Claude Code's own, of a project, or of memories has them.
 _PATTERNS = (
@@ -48,7 +48,7 @@ _FIRST_LINES = 50
 class ClaudeFiles:
     """Memory files and instructions of Claude Code."""
 
-    adapter: Store = STORE
+    adapter: Store = CLAUDE_MEMORY_STORE
     described: str = "memory files and instructions of Claude Code"
     roots: tuple[str, ...] = ("$CLAUDE_CONFIG_DIR", "~/.claude")
 

@@ -24,8 +24,14 @@ from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import write_durably
 from slowwave.flows.lake.erased.hashes import erased_keys
 from slowwave.flows.lake.lake import Lake
-from slowwave.transforms.imports.seen import Before, Seen, SeenMemory
-from slowwave.transforms.imports.stores.pushed import PUSHES, Pushed, pushed_values
+from slowwave.transforms.imports.stores.store_state import (
+    PUSHES,
+    Pushed,
+    ReadBefore,
+    SeenMemory,
+    SeenStore,
+    pushed_values,
+)
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.ledger_tables import RunFiles
 from slowwave.transforms.landing.tables import Memories
@@ -58,16 +64,16 @@ class SeenFile:
         if is_kept:
             self._recover(lake, inbox)
         stated = _read(self._path)
-        self._seen = Seen(version) if stated is None else stated["seen"]
+        self._seen = SeenStore(version) if stated is None else stated["seen"]
         self._next = self._seen
         self._is_expected = False
 
-    def before(self, unit: Unit) -> Before:
+    def before(self, unit: Unit) -> ReadBefore:
         """What a unit is to be read beside; what comes of it counts once `settle` is called."""
         seen, key = self._seen.copy(), unit.key
         seen.stores[key] = home_shortened(Path(unit.name))
         absent = frozenset(other for other, place in seen.stores.items() if not Path(place).expanduser().exists())
-        return Before(key, seen, utc_now(), absent, self._accepts_vanished, self._pushed, self._is_erased)
+        return ReadBefore(key, seen, utc_now(), absent, self._accepts_vanished, self._pushed, self._is_erased)
 
     @cached_property
     def _is_erased(self) -> Callable[[str], bool]:
@@ -81,7 +87,7 @@ class SeenFile:
         rows = self._lake.scan_rows(Decisions, files).filter(pl.col("command").is_in(PUSHES))
         return pushed_values(rows.collect())
 
-    def expect(self, seen: Seen, deliveries: list[str]) -> None:
+    def expect(self, seen: SeenStore, deliveries: list[str]) -> None:
         """Write down what will have been landed once these deliveries are in the inbox. Raises OSError."""
         self._next = seen
         if self._is_kept and (deliveries or seen != self._seen):
@@ -140,7 +146,7 @@ def _read(path: Path) -> dict[str, Any] | None:
         raise UserError(message) from error
 
 
-def _stated(seen: Seen) -> dict[str, Any]:
+def _stated(seen: SeenStore) -> dict[str, Any]:
     memories = {
         memory_id: [_microseconds(one.at), one.is_live, dict(one.digests), sorted(one.stores)]
         for memory_id, one in seen.memories.items()
@@ -148,12 +154,12 @@ def _stated(seen: Seen) -> dict[str, Any]:
     return {"version": seen.version, "memories": memories, "rows": seen.rows, "stores": seen.stores}
 
 
-def _seen(stated: dict[str, Any]) -> Seen:
+def _seen(stated: dict[str, Any]) -> SeenStore:
     memories = {
         memory_id: SeenMemory(_EPOCH + timedelta(microseconds=at), is_live, digests, frozenset(stores))
         for memory_id, (at, is_live, digests, stores) in stated["memories"].items()
     }
-    return Seen(stated["version"], memories, stated["rows"], stated["stores"])
+    return SeenStore(stated["version"], memories, stated["rows"], stated["stores"])
 
 
 def _microseconds(at: datetime) -> int:

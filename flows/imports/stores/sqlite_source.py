@@ -30,7 +30,7 @@ from slowwave.flows.imports.units import (
 )
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.transforms.imports.adapter import Adapter, LeftOut, Located
-from slowwave.transforms.imports.stores.store import Store
+from slowwave.transforms.imports.stores.change_log import Store
 
 _SUFFIXES = (".db", ".sqlite", ".sqlite3")
 _PICKLED = (

@@ -19,8 +19,8 @@ from slowwave.flows.lake.lake import Lake
 from slowwave.flows.push import claude_door
 from slowwave.flows.push import push as pushing
 from slowwave.flows.push.claude_door import ClaudeDoor
-from slowwave.transforms.imports.stores.front_scores import scores_of
-from slowwave.transforms.imports.stores.pushed import PUSH, push_decisions
+from slowwave.transforms.imports.stores.memory_files import scores_in
+from slowwave.transforms.imports.stores.store_state import PUSH, push_decisions
 
 PROJECT = "projects/-srv-shop/memory"
 TABS = "claude-memory:-srv-shop/tabs"
@@ -116,7 +116,7 @@ def test_scores_are_written_read_back_and_not_taken_for_the_stores_own(home: Sma
     rows = log(home)
     done = push(home, root, "--yes")
     assert len(done["changes"]) == 3
-    scores = scores_of((root / PROJECT / "tabs.md").read_text())
+    scores = scores_in((root / PROJECT / "tabs.md").read_text())
     assert scores is not None
     assert 0 < scores["confidence"] < 1
     assert (root / PROJECT / "tabs.md").read_text().replace(

@@ -21,7 +21,7 @@ from thorough import examples
 
 from slowwave.flows.decide.decisions import landed_decisions
 from slowwave.flows.lake.lake import Lake
-from slowwave.transforms.imports.stores.pushed import PUSH, push_decisions
+from slowwave.transforms.imports.stores.store_state import PUSH, push_decisions
 
 pytestmark = pytest.mark.slow
 MOMENTS = examples(4, 10)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from slowwave.transforms.imports.adapter import Context, LeftOut, Located, Made, Refused, Row
-from slowwave.transforms.imports.seen import Before, Seen
-from slowwave.transforms.imports.stores.store import Store
+from slowwave.transforms.imports.stores.change_log import Store
+from slowwave.transforms.imports.stores.store_state import ReadBefore, SeenStore
 
 Cells = dict[str, Any]
 NOON = "2026-03-01T12:00:00.000001+00:00"
@@ -116,7 +116,7 @@ def records(store: Store, tables: Mapping[str, Iterable[Cells]]) -> list[Located
 def told(
     store: Store,
     tables: Mapping[str, Iterable[Cells]],
-    seen: Seen | None = None,
+    seen: SeenStore | None = None,
     *,
     seen_at: datetime = SEEN_AT,
     name: str = "one",
@@ -124,7 +124,9 @@ def told(
     accepts_vanished: bool = False,
 ) -> list[Made]:
     """What a reading of a store makes."""
-    before = Before(name, Seen(store.version) if seen is None else seen, seen_at, frozenset(absent), accepts_vanished)
+    before = ReadBefore(
+        name, SeenStore(store.version) if seen is None else seen, seen_at, frozenset(absent), accepts_vanished
+    )
     return list(store.made(records(store, tables), Context(before=before)))
 
 

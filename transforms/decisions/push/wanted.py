@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from slowwave.transforms.core.vocabularies import Status
-from slowwave.transforms.imports.stores.pushed import PUSH, PUSH_UNDO, PushDecision
+from slowwave.transforms.imports.stores.store_state import PUSH, PUSH_UNDO, PushDecision
 
 State = Mapping[str, Any]
 Altered = dict[str, tuple[Any, Any]]

@@ -16,8 +16,15 @@ from slowwave.transforms.imports.stores.cells import (
     plain,
     text,
 )
-from slowwave.transforms.imports.stores.facts import Ended, Fact, Held, LetGo, not_read
-from slowwave.transforms.imports.stores.store import Store, StoreTable
+from slowwave.transforms.imports.stores.change_log import (
+    Fact,
+    LostMemory,
+    MemoryEnd,
+    Store,
+    StoredMemory,
+    StoreTable,
+    unreadable_fact,
+)
 from slowwave.transforms.landing.coerce import Unfit
 
 _NAME = "alma"
@@ -51,8 +58,8 @@ def _facts(records: Iterable[Located], _context: Context) -> Iterator[Fact]:
     """What ALMA's tables state; first those that say something of memories in others."""
     notes = _Notes()
     live: set[str] = set()
-    archived: dict[str, Held] = {}
-    let_go: list[LetGo] = []
+    archived: dict[str, StoredMemory] = {}
+    let_go: list[LostMemory] = []
     for located in records:
         table, row = located.record["table"], located.record["row"]
         memory_id = None
@@ -73,7 +80,7 @@ def _facts(records: Iterable[Located], _context: Context) -> Iterator[Fact]:
             else:
                 notes.add(table, row)
         except Unfit as unfit:
-            yield not_read(located, unfit, memory_id)
+            yield unreadable_fact(located, unfit, memory_id)
     yield from archived.values()
     yield from let_go
 
@@ -122,7 +129,7 @@ def _held(memory_id: str, row: Cells, notes: _Notes, known: tuple[str, ...], **f
     }
 
 
-def _heuristic(memory_id: str, row: Cells, notes: _Notes) -> Held:
+def _heuristic(memory_id: str, row: Cells, notes: _Notes) -> StoredMemory:
     condition, strategy = text(row, "condition"), needed(row, "strategy")
     fields = _held(
         memory_id,
@@ -132,10 +139,10 @@ def _heuristic(memory_id: str, row: Cells, notes: _Notes) -> Held:
         memory_type="heuristic",
         content=f"When: {condition}\nDo: {strategy}" if condition else strategy,
     )
-    return Held(memory_id, fields, moment(row, "created_at"), _last(row, "last_validated"))
+    return StoredMemory(memory_id, fields, moment(row, "created_at"), _last(row, "last_validated"))
 
 
-def _knowledge(memory_id: str, row: Cells, notes: _Notes) -> Held:
+def _knowledge(memory_id: str, row: Cells, notes: _Notes) -> StoredMemory:
     fields = _held(
         memory_id,
         row,
@@ -146,10 +153,10 @@ def _knowledge(memory_id: str, row: Cells, notes: _Notes) -> Held:
         domain=text(row, "domain"),
         source=text(row, "source"),
     )
-    return Held(memory_id, fields, None, _last(row, "last_verified"))
+    return StoredMemory(memory_id, fields, None, _last(row, "last_verified"))
 
 
-def _preference(memory_id: str, row: Cells, notes: _Notes) -> Held:
+def _preference(memory_id: str, row: Cells, notes: _Notes) -> StoredMemory:
     fields = _held(
         memory_id,
         row,
@@ -161,10 +168,10 @@ def _preference(memory_id: str, row: Cells, notes: _Notes) -> Held:
         category=text(row, "category"),
         source=text(row, "source"),
     )
-    return Held(memory_id, fields, None, _last(row, "timestamp"))
+    return StoredMemory(memory_id, fields, None, _last(row, "timestamp"))
 
 
-def _anti_pattern(memory_id: str, row: Cells, notes: _Notes) -> Held:
+def _anti_pattern(memory_id: str, row: Cells, notes: _Notes) -> StoredMemory:
     """ALMA keeps no confidence of these; its placeholder for a better way is no text of the memory."""
     pattern, why, better = needed(row, "pattern"), text(row, "why_bad"), text(row, "better_alternative")
     lines = [f"Don't: {pattern}", f"Why: {why}" if why else ""]
@@ -177,7 +184,7 @@ def _anti_pattern(memory_id: str, row: Cells, notes: _Notes) -> Held:
         memory_type="anti_pattern",
         content="\n".join(line for line in lines if line),
     )
-    return Held(memory_id, fields, moment(row, "created_at"), _last(row, "last_seen"))
+    return StoredMemory(memory_id, fields, moment(row, "created_at"), _last(row, "last_seen"))
 
 
 def _last(row: Cells, column: str) -> Any:  # noqa: ANN401 - a time or None
@@ -185,7 +192,7 @@ def _last(row: Cells, column: str) -> Any:  # noqa: ANN401 - a time or None
     return max(times, default=None)
 
 
-_HELD: dict[str, Callable[[str, Cells, _Notes], Held]] = {
+_HELD: dict[str, Callable[[str, Cells, _Notes], StoredMemory]] = {
     "heuristics": _heuristic,
     "domain_knowledge": _knowledge,
     "preferences": _preference,
@@ -223,11 +230,11 @@ def _outcome(row: Cells) -> Row:
     )
 
 
-def _of_archive(located: Located, row: Cells, live: set[str], archived: dict[str, Held]) -> Iterator[Fact]:
+def _of_archive(located: Located, row: Cells, live: set[str], archived: dict[str, StoredMemory]) -> Iterator[Fact]:
     """What has left its table goes to `archived`: of several entries of one memory the last, in the order they come."""
     kind = _TABLE_OF.get(text(row, "memory_type") or "")
     if kind is None:
-        yield not_read(located, f"{text(row, 'memory_type')!r} is no kind of memory")
+        yield unreadable_fact(located, f"{text(row, 'memory_type')!r} is no kind of memory")
         return
     memory_id = _memory_id(kind, needed(row, "original_id"))
     if memory_id in live:
@@ -235,7 +242,7 @@ def _of_archive(located: Located, row: Cells, live: set[str], archived: dict[str
         return
     content = json_cell(row, "content")
     if not isinstance(content, dict):
-        yield not_read(located, "the column content is no JSON object")
+        yield unreadable_fact(located, "the column content is no JSON object")
         return
     snapshot = {
         **content,
@@ -252,17 +259,21 @@ def _of_archive(located: Located, row: Cells, live: set[str], archived: dict[str
     told = _HELD[kind](memory_id, snapshot, _Notes())
     at = moment(row, "archived_at")
     reason = f"archived by ALMA: {text(row, 'archive_reason') or 'no reason given'}"
-    archived[memory_id] = Held(memory_id, told.fields, moment(row, "original_created_at"), None, Ended(at, reason))
+    archived[memory_id] = StoredMemory(
+        memory_id, told.fields, moment(row, "original_created_at"), None, MemoryEnd(at, reason)
+    )
 
 
-def _let_go(row: Cells, live: set[str]) -> Iterator[LetGo]:
+def _let_go(row: Cells, live: set[str]) -> Iterator[LostMemory]:
     kind = _TABLE_OF.get(text(row, "memory_type") or "")
     memory_id = _memory_id(kind, needed(row, "memory_id")) if kind and kind != "outcomes" else ""
     if memory_id and memory_id not in live:
-        yield LetGo(memory_id, moment(row, "pruned_at"), f"pruned by ALMA: {text(row, 'reason') or 'no reason given'}")
+        yield LostMemory(
+            memory_id, moment(row, "pruned_at"), f"pruned by ALMA: {text(row, 'reason') or 'no reason given'}"
+        )
 
 
-STORE = Store(
+ALMA_STORE = Store(
     name=_NAME,
     version=1,
     called="ALMA (alma-memory 0.7 to 0.11)",

@@ -1,4 +1,4 @@
-"""The log of changes of a store that keeps none: what it says now beside what it said when it was last read.
+"""Stores of memories, and the log of changes of a store that keeps none: what it says now beside what it last said.
 
 What `slowwave push` wrote is none of the store's words: it lands nothing, and counts as seen.
 
@@ -10,17 +10,81 @@ seen is kept: read again, nothing is landed twice.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Any
 
-from slowwave.transforms.imports.adapter import LeftOut, Made, Row
+from slowwave.transforms.imports.adapter import Context, LeftOut, Located, Made, Record, Refused, Row, Undecided
 from slowwave.transforms.imports.secrets import clean_value
-from slowwave.transforms.imports.seen import Before, SeenMemory
-from slowwave.transforms.imports.stores.facts import Changed, Fact, Held, LetGo, Unread
+from slowwave.transforms.imports.stores.cells import shown
+from slowwave.transforms.imports.stores.store_state import ReadBefore, SeenMemory
 from slowwave.transforms.landing.coerce import json_text
+
+# ------------------------------------------------------------------------------------------
+# What the rows of a store state: memories as they are, changes, and what the store has let go.
+
+
+@dataclass(frozen=True)
+class MemoryEnd:
+    """Since when a store no longer uses a memory that it still has, and why."""
+
+    at: datetime | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class StoredMemory:
+    """A memory as its store has it now.
+
+    `fields`: what a landed change of it says, without its times; what the contract does not know stands under the
+    store's own name, so that no column of a store is ever taken for a field of ours. `born_at`, `changed_at`: the
+    store's own times, UTC without a zone, None where it keeps none.
+    """
+
+    memory_id: str
+    fields: dict[str, Any]
+    born_at: datetime | None = None
+    changed_at: datetime | None = None
+    ended: MemoryEnd | None = None
+
+
+@dataclass(frozen=True)
+class MemoryChange:
+    """A change from a log that the store itself keeps, oldest first for each memory."""
+
+    memory_id: str
+    fields: dict[str, Any]
+    at: datetime
+    is_end: bool = False
+
+
+@dataclass(frozen=True)
+class LostMemory:
+    """A memory that the store says it had, and of which it has kept no text."""
+
+    memory_id: str
+    at: datetime | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class UnreadableMemory:
+    """A memory that is there and cannot be read: refused, yet not gone."""
+
+    memory_id: str
+    refused: Refused
+
+
+Fact = StoredMemory | MemoryChange | LostMemory | UnreadableMemory | Row | Refused | LeftOut
+
+
+def unreadable_fact(located: Located, why: object, memory_id: str | None = None) -> Fact:
+    """A row of a table that cannot be read, and why; `memory_id`: of the memory that it is, where that can be known."""
+    refused = Refused(located.number, f"{located.record['table']}: {why}", shown(located.record["row"]))
+    return refused if memory_id is None else UnreadableMemory(memory_id, refused)
+
 
 # More than this share of a store's memories does not go at once without a person's word.
 MOST_VANISHED = 0.2
@@ -30,21 +94,21 @@ _CHANGED_BY = "slowwave import"
 _TICK = timedelta(microseconds=1)
 _IS_BACK = "it is in the store again"
 _ACTIVE, _ARCHIVED = "active", "archived"
-_OF_MEMORIES = (Held, Changed, LetGo, Unread)
-_SECOND = "a second memory of one id"
+_OF_MEMORIES = (StoredMemory, MemoryChange, LostMemory, UnreadableMemory)
+_SECOND_MEMORY = "a second memory of one id"
 _NEVER_SEEN = "let go by the store before it was first read"
 _PUSHED = "written by `slowwave push`"
 _ERASED = "erased here by `slowwave erase`"
 
 
-class Reading:
+class StoreReading:
     """One reading of one store: turns its facts into the rows that are new, and keeps what was seen up to date.
 
     `unchanged`: how many memories and rows had landed before. `had`: memories in use that the store had when it was
     last read. `vanished`: those that no store of the kind has any more; known when all facts have been taken.
     """
 
-    def __init__(self, before: Before, version: int) -> None:
+    def __init__(self, before: ReadBefore, version: int) -> None:
         self.seen = before.seen
         self.unchanged = 0
         self.vanished: list[str] = []
@@ -67,24 +131,24 @@ class Reading:
         """Rows of what has not been landed yet, and what is refused or left out."""
         for one in facts:
             fact = self._without_erased(_without_secrets(one))
-            if isinstance(fact, Held):
-                yield from self._held(fact)
-            elif isinstance(fact, Changed):
-                yield from self._changed(fact)
-            elif isinstance(fact, LetGo):
-                yield from self._let_go(fact)
-            elif isinstance(fact, Unread):
+            if isinstance(fact, StoredMemory):
+                yield from self._add_memory(fact)
+            elif isinstance(fact, MemoryChange):
+                yield from self._add_change(fact)
+            elif isinstance(fact, LostMemory):
+                yield from self._add_lost(fact)
+            elif isinstance(fact, UnreadableMemory):
                 self._present.add(fact.memory_id)
                 yield fact.refused
             elif isinstance(fact, Row):
-                yield from self._row(fact)
+                yield from self._add_row(fact)
             else:
                 yield fact
         for memory_id in sorted(self._returned):
-            yield from self._returns(memory_id)
+            yield from self._return_memory(memory_id)
         for memory_id, memory in sorted(self.seen.memories.items()):
             if memory.is_live and memory_id not in self._present and memory.stores - self._absent == {self._store}:
-                self._vanishes(memory_id)
+                self._vanish(memory_id)
 
     def _without_erased(self, fact: Fact) -> Fact:
         is_erased = isinstance(fact, _OF_MEMORIES) and self._is_erased(fact.memory_id)
@@ -101,11 +165,11 @@ class Reading:
             if memory_id not in self._present and self._store in memory.stores:
                 self.seen.memories[memory_id] = replace(memory, stores=memory.stores - {self._store})
         for memory_id in self.vanished:
-            yield self._end(memory_id, None, IS_GONE, changed_by=_CHANGED_BY)
+            yield self._end_memory(memory_id, None, IS_GONE, changed_by=_CHANGED_BY)
 
-    def _vanishes(self, memory_id: str) -> None:
+    def _vanish(self, memory_id: str) -> None:
         if self._is_pushed(memory_id, "status", _ARCHIVED):
-            self._ends(memory_id, self.seen.memories[memory_id].at)
+            self._mark_ended(memory_id, self.seen.memories[memory_id].at)
         else:
             self.vanished.append(memory_id)
 
@@ -116,15 +180,15 @@ class Reading:
 
     # ------------------------------------------------------------------------------------------ kinds of facts
 
-    def _held(self, held: Held) -> Iterator[Made]:
+    def _add_memory(self, held: StoredMemory) -> Iterator[Made]:
         if held.memory_id in self._present:
-            yield LeftOut(_SECOND, example=held.memory_id)
+            yield LeftOut(_SECOND_MEMORY, example=held.memory_id)
             return
         self._present.add(held.memory_id)
         before = self.seen.memories.get(held.memory_id)
         stated = {name: value for name, value in held.fields.items() if value is not None}
         if before is None:
-            yield from self._first(held, stated)
+            yield from self._first_change(held, stated)
             return
         if held.ended is not None:
             stated["status"] = _ARCHIVED
@@ -139,14 +203,14 @@ class Reading:
         at, is_live = before.at, _is_in_use(stated)
         if changed:
             own = _latest(held.changed_at, held.ended.at if held.ended else None)
-            at = self._after(before.at, own)
+            at = self._change_time(before.at, own)
             reason = held.ended.reason if held.ended is not None and "status" in changed else None
             yield _change(held.memory_id, at, at, changed, reason)
         else:
             self.unchanged += 1
-        self._keep(held.memory_id, at, is_live, digests)
+        self._keep_seen(held.memory_id, at, is_live, digests)
 
-    def _first(self, held: Held, stated: dict[str, Any]) -> Iterator[Row]:
+    def _first_change(self, held: StoredMemory, stated: dict[str, Any]) -> Iterator[Row]:
         """What is first said of a memory counts from its birth: nobody knows better. It is known since it changed."""
         known = _latest(held.born_at, held.changed_at) or self._seen_at
         begins = held.born_at or known
@@ -156,9 +220,9 @@ class Reading:
             digests["status"] = _digest(_ARCHIVED)
             known = max(held.ended.at or self._seen_at, begins + _TICK)
             yield _change(held.memory_id, known, known, {"status": _ARCHIVED}, held.ended.reason)
-        self._keep(held.memory_id, known, held.ended is None and _is_in_use(stated), digests)
+        self._keep_seen(held.memory_id, known, held.ended is None and _is_in_use(stated), digests)
 
-    def _changed(self, change: Changed) -> Iterator[Made]:
+    def _add_change(self, change: MemoryChange) -> Iterator[Made]:
         """Two changes of one memory at one instant are put in their order."""
         before = self.seen.memories.get(change.memory_id)
         told_at = self._changed_at.get(change.memory_id)
@@ -170,34 +234,34 @@ class Reading:
         if before is not None and self._was_pushed(change):
             yield LeftOut(_PUSHED, example=change.memory_id, is_settled=True)
         else:
-            yield from self._row(_change(change.memory_id, at, at, change.fields))
-        self._keep(change.memory_id, max(at, before.at) if before else at, not change.is_end, {})
+            yield from self._add_row(_change(change.memory_id, at, at, change.fields))
+        self._keep_seen(change.memory_id, max(at, before.at) if before else at, not change.is_end, {})
 
-    def _was_pushed(self, change: Changed) -> bool:
+    def _was_pushed(self, change: MemoryChange) -> bool:
         """Whether a line of the store's own log is of a push; what it says may have been said by others before."""
         pushed = self._pushed.get(change.memory_id, {}).get("content", ())
         return any(change.fields.get("content") == value and change.at >= since for value, since in pushed)
 
-    def _returns(self, memory_id: str) -> Iterator[Row]:
+    def _return_memory(self, memory_id: str) -> Iterator[Row]:
         """A memory that was archived when it vanished, of a store whose own log has it again."""
         memory = self.seen.memories[memory_id]
         if memory.is_live:
-            at = self._after(memory.at, self._changed_at[memory_id])
+            at = self._change_time(memory.at, self._changed_at[memory_id])
             yield _change(memory_id, at, at, {"status": _ACTIVE, "changed_by": _CHANGED_BY}, _IS_BACK)
             self.seen.memories[memory_id] = replace(memory, at=at)
 
-    def _let_go(self, gone: LetGo) -> Iterator[Made]:
+    def _add_lost(self, gone: LostMemory) -> Iterator[Made]:
         before = self.seen.memories.get(gone.memory_id)
         if before is None:
             yield LeftOut(_NEVER_SEEN, example=gone.memory_id, is_settled=True)
         elif gone.memory_id not in self._present:
             self._present.add(gone.memory_id)
             if before.is_live and self._is_pushed(gone.memory_id, "status", _ARCHIVED):
-                self._ends(gone.memory_id, before.at)
+                self._mark_ended(gone.memory_id, before.at)
             elif before.is_live:
-                yield self._end(gone.memory_id, gone.at, gone.reason)
+                yield self._end_memory(gone.memory_id, gone.at, gone.reason)
 
-    def _row(self, row: Row) -> Iterator[Row]:
+    def _add_row(self, row: Row) -> Iterator[Row]:
         key, digest = _key(row.fields), _digest(row.fields)
         if self.seen.rows.get(key) == digest:
             self.unchanged += 1
@@ -207,28 +271,28 @@ class Reading:
 
     # ------------------------------------------------------------------------------------------ what was landed
 
-    def _end(self, memory_id: str, own: datetime | None, reason: str, **said: str) -> Row:
-        at = self._after(self.seen.memories[memory_id].at, own)
-        self._ends(memory_id, at)
+    def _end_memory(self, memory_id: str, own: datetime | None, reason: str, **said: str) -> Row:
+        at = self._change_time(self.seen.memories[memory_id].at, own)
+        self._mark_ended(memory_id, at)
         return _change(memory_id, at, at, {"status": _ARCHIVED, **said}, reason)
 
-    def _ends(self, memory_id: str, at: datetime) -> None:
+    def _mark_ended(self, memory_id: str, at: datetime) -> None:
         before = self.seen.memories[memory_id]
         digests = {**before.digests, "status": _digest(_ARCHIVED)}
         self.seen.memories[memory_id] = replace(before, at=at, is_live=False, digests=digests)
 
-    def _keep(self, memory_id: str, at: datetime, is_live: bool, digests: Mapping[str, str]) -> None:
+    def _keep_seen(self, memory_id: str, at: datetime, is_live: bool, digests: Mapping[str, str]) -> None:
         before = self.seen.memories.get(memory_id)
         stores = (before.stores if before else frozenset()) | {self._store}
         self.seen.memories[memory_id] = SeenMemory(at, is_live, digests, stores)
 
-    def _after(self, before: datetime, own: datetime | None) -> datetime:
+    def _change_time(self, before: datetime, own: datetime | None) -> datetime:
         """When a change took effect: by the store's own time if that has moved on, else when it was seen."""
         return own if own is not None and own > before else max(self._seen_at, before + _TICK)
 
 
 def _change(memory_id: str, at: datetime, known: datetime, fields: Mapping[str, Any], reason: str | None = None) -> Row:
-    times = {"changed_at": _text(at), "recorded_at": _text(known)}
+    times = {"changed_at": _time_text(at), "recorded_at": _time_text(known)}
     return Row({"memory_id": memory_id, **times, **fields, **({"reason": reason} if reason else {})})
 
 
@@ -244,7 +308,7 @@ def _is_in_use(fields: Mapping[str, Any]) -> bool:
     return fields.get("status") in _IN_USE
 
 
-def _text(at: datetime) -> str:
+def _time_text(at: datetime) -> str:
     return f"{at.isoformat()}Z"
 
 
@@ -260,3 +324,80 @@ def _key(fields: Mapping[str, Any]) -> str:
 
 def _digest(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
     return blake2b(json_text(value).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
+
+
+# ------------------------------------------------------------------------------------------
+# A kind of store: which tables are read, what tells it from others, and the change log that is made of it.
+
+_UNCHANGED = "as it was when it was last read"
+
+
+@dataclass(frozen=True)
+class StoreTable:
+    """A table that is read, and the columns without which it is not the one meant.
+
+    `is_required`: without it the file is no such store. `left_out`: columns that are never read, such as vectors.
+    `order`: columns to read it by, where the order in which rows were written will not do.
+    """
+
+    name: str
+    needs: tuple[str, ...]
+    is_required: bool = True
+    left_out: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Store:
+    """The adapter of one kind of store; `called` is what people call it.
+
+    `facts` takes records `{"table": …, "row": {column: value}}`, tables in the order of `tables`; of a store without
+    tables, records as its own source gives them.
+    """
+
+    name: str
+    version: int
+    called: str
+    facts: Callable[[Iterable[Located], Context], Iterator[Fact]]
+    tables: tuple[StoreTable, ...] = ()
+
+    def detected(self, first: Sequence[Record]) -> str | None:
+        """As in Adapter, of one record `{"tables": {table: [column, …]}}` of a file's schema."""
+        schema = first[0].get("tables") if first else None
+        return self.called if isinstance(schema, Mapping) and self.tables and not self.lacks(schema) else None
+
+    def lacks(self, schema: Mapping[str, Sequence[str]]) -> str:
+        """What a file with this schema lacks to be such a store, '' for nothing."""
+        for table in self.tables:
+            columns = schema.get(table.name)
+            missing = [] if columns is None else [name for name in table.needs if name not in columns]
+            if columns is None and table.is_required:
+                return f"no table {table.name}"
+            if missing:
+                return f"no column {missing[0]} in its table {table.name}"
+        return ""
+
+    def kind_of_record(self, record: Record) -> str:
+        """Return the table that a row is of."""
+        table = record.get("table")
+        return f"row of {table}" if isinstance(table, str) else "file"
+
+    def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
+        """As in Adapter: what is new beside `context.before`. All records of the store are taken, or none count.
+
+        Raises ValueError without `context.before`.
+        """
+        if context.before is None:
+            message = "a store is read beside what was seen of it before"
+            raise ValueError(message)
+        reading = StoreReading(context.before, self.version)
+        yield from reading.made(self.facts(records, context))
+        if reading.unchanged:
+            yield LeftOut(_UNCHANGED, reading.unchanged, is_settled=True)
+        if reading.is_too_much and not context.before.accepts_vanished:
+            yield Undecided(
+                f"{len(reading.vanished):,} of its {reading.had:,} memories are gone at once, more than a fifth, so "
+                "none was archived: if it is the right store and they are to go, import it with --accept-vanished"
+            )
+        else:
+            yield from reading.archived()

@@ -6,7 +6,7 @@ from claude_code_records import Session
 from made_rows import interactions
 
 from slowwave.transforms.imports.claude_code import ClaudeCode
-from slowwave.transforms.imports.stores.claude_memory import memories_of
+from slowwave.transforms.imports.stores.memory_files import memories_of
 
 CLAUDE = ClaudeCode()
 RULES = "# Rules\n\nUse tabs.\n\n# Tests\n\nRun them.\n"

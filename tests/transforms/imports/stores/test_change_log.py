@@ -12,8 +12,9 @@ from store_rows import LATER, NOON, SEEN_AT, atocore_memory, heuristic, history,
 
 from slowwave.transforms.evidence.states import memory_states
 from slowwave.transforms.imports.adapter import Undecided
-from slowwave.transforms.imports.seen import Seen
-from slowwave.transforms.imports.stores import alma, atocore, mem0
+from slowwave.transforms.imports.stores.alma import ALMA_STORE
+from slowwave.transforms.imports.stores.sqlite_stores import ATOCORE_STORE, MEM0_STORE
+from slowwave.transforms.imports.stores.store_state import SeenStore
 from slowwave.transforms.landing.delivered_rows import RecordRows
 from slowwave.transforms.landing.landed_rows import landed_rows
 
@@ -59,11 +60,11 @@ readings = st.lists(st.lists(memories, max_size=3, unique_by=lambda row: row["id
 
 @given(readings)
 def test_folded_the_changes_are_what_the_store_last_said(stores: list[list[dict[str, Any]]]):
-    seen, rows = Seen(1), []
+    seen, rows = SeenStore(1), []
     for day, memories in enumerate(stores):
         at = SEEN_AT + day * DAY
-        rows += rows_of(told(atocore.STORE, {"memories": memories}, seen, seen_at=at, accepts_vanished=True))
-        again = told(atocore.STORE, {"memories": memories}, seen, seen_at=at + DAY / 2, accepts_vanished=True)
+        rows += rows_of(told(ATOCORE_STORE, {"memories": memories}, seen, seen_at=at, accepts_vanished=True))
+        again = told(ATOCORE_STORE, {"memories": memories}, seen, seen_at=at + DAY / 2, accepts_vanished=True)
         assert rows_of(again) == []
     found = folded(rows) if rows else {}
     now = {f"atocore:{row['id']}": held(row) for row in stores[-1]}
@@ -73,19 +74,19 @@ def test_folded_the_changes_are_what_the_store_last_said(stores: list[list[dict[
 
 
 def test_a_first_reading_tells_a_memory_from_its_birth_and_knows_it_since_it_changed():
-    (row,) = rows_of(told(alma.STORE, {"heuristics": [heuristic("h1", last_validated=LATER)]}))
+    (row,) = rows_of(told(ALMA_STORE, {"heuristics": [heuristic("h1", last_validated=LATER)]}))
     assert (row["changed_at"], row["recorded_at"]) == ("2026-03-01T12:00:00.000001Z", "2026-03-05T08:30:00Z")
 
 
 def test_a_change_bears_the_stores_own_time_where_that_moved_and_else_the_time_it_was_seen():
-    seen = Seen(1)
-    told(alma.STORE, {"heuristics": [heuristic("h1")]}, seen)
+    seen = SeenStore(1)
+    told(ALMA_STORE, {"heuristics": [heuristic("h1")]}, seen)
     validated = heuristic("h1", occurrence_count=6, last_validated=LATER)
-    (own,) = rows_of(told(alma.STORE, {"heuristics": [validated]}, seen, seen_at=SEEN_AT + DAY))
+    (own,) = rows_of(told(ALMA_STORE, {"heuristics": [validated]}, seen, seen_at=SEEN_AT + DAY))
     assert own["changed_at"] == "2026-03-05T08:30:00Z"
     assert set(own) == {"memory_id", "changed_at", "recorded_at", "alma"}
     (unsaid,) = rows_of(
-        told(alma.STORE, {"heuristics": [{**validated, "confidence": 0.4}]}, seen, seen_at=SEEN_AT + 2 * DAY)
+        told(ALMA_STORE, {"heuristics": [{**validated, "confidence": 0.4}]}, seen, seen_at=SEEN_AT + 2 * DAY)
     )
     assert unsaid == {
         "memory_id": "alma:heuristics:h1",
@@ -96,24 +97,24 @@ def test_a_change_bears_the_stores_own_time_where_that_moved_and_else_the_time_i
 
 
 def test_a_change_comes_after_what_was_told_whatever_the_clocks_say():
-    seen, ahead = Seen(1), "2027-01-01T00:00:00+00:00"
-    told(alma.STORE, {"heuristics": [heuristic("h1", last_validated=ahead)]}, seen)
+    seen, ahead = SeenStore(1), "2027-01-01T00:00:00+00:00"
+    told(ALMA_STORE, {"heuristics": [heuristic("h1", last_validated=ahead)]}, seen)
     changed = heuristic("h1", last_validated=NOON, confidence=0.1)  # and its own time was set back
-    (row,) = rows_of(told(alma.STORE, {"heuristics": [changed]}, seen, seen_at=SEEN_AT + DAY))
+    (row,) = rows_of(told(ALMA_STORE, {"heuristics": [changed]}, seen, seen_at=SEEN_AT + DAY))
     assert row["changed_at"] == row["recorded_at"] == "2027-01-01T00:00:00.000001Z"
 
 
 def test_what_a_store_no_longer_says_is_cleared():
-    seen = Seen(1)
-    told(atocore.STORE, {"memories": [atocore_memory("m1", project="shop", confidence=0.5)]}, seen)
-    (row,) = rows_of(told(atocore.STORE, {"memories": [atocore_memory("m1")]}, seen, seen_at=SEEN_AT + DAY))
+    seen = SeenStore(1)
+    told(ATOCORE_STORE, {"memories": [atocore_memory("m1", project="shop", confidence=0.5)]}, seen)
+    (row,) = rows_of(told(ATOCORE_STORE, {"memories": [atocore_memory("m1")]}, seen, seen_at=SEEN_AT + DAY))
     assert (row["project"], row["confidence"]) == ("", "")
 
 
 def test_what_is_gone_is_archived_when_it_was_seen_to_be_gone():
-    seen, many = Seen(1), [knowledge(f"k{number}") for number in range(10)]
-    told(alma.STORE, {"domain_knowledge": many}, seen)
-    made = told(alma.STORE, {"domain_knowledge": many[2:]}, seen, seen_at=SEEN_AT + DAY)
+    seen, many = SeenStore(1), [knowledge(f"k{number}") for number in range(10)]
+    told(ALMA_STORE, {"domain_knowledge": many}, seen)
+    made = told(ALMA_STORE, {"domain_knowledge": many[2:]}, seen, seen_at=SEEN_AT + DAY)
     assert rows_of(made) == [
         {
             "memory_id": f"alma:domain_knowledge:k{number}",
@@ -125,7 +126,7 @@ def test_what_is_gone_is_archived_when_it_was_seen_to_be_gone():
         }
         for number in (0, 1)
     ]
-    back = told(alma.STORE, {"domain_knowledge": many}, seen, seen_at=SEEN_AT + 2 * DAY)
+    back = told(ALMA_STORE, {"domain_knowledge": many}, seen, seen_at=SEEN_AT + 2 * DAY)
     assert [(row["memory_id"], row["status"]) for row in rows_of(back)] == [
         ("alma:domain_knowledge:k0", "active"),
         ("alma:domain_knowledge:k1", "active"),
@@ -133,95 +134,95 @@ def test_what_is_gone_is_archived_when_it_was_seen_to_be_gone():
 
 
 def test_of_more_than_a_fifth_at_once_none_is_archived_without_a_word():
-    seen, many = Seen(1), [knowledge(f"k{number}") for number in range(10)]
-    told(alma.STORE, {"domain_knowledge": many}, seen)
+    seen, many = SeenStore(1), [knowledge(f"k{number}") for number in range(10)]
+    told(ALMA_STORE, {"domain_knowledge": many}, seen)
     left = {"domain_knowledge": many[3:]}
     for day in (1, 2):
-        made = told(alma.STORE, left, seen, seen_at=SEEN_AT + day * DAY)
+        made = told(ALMA_STORE, left, seen, seen_at=SEEN_AT + day * DAY)
         assert rows_of(made) == []
         (asked,) = [one.said for one in made if isinstance(one, Undecided)]
         assert asked.startswith("3 of its 10 memories are gone at once")
         assert "--accept-vanished" in asked
-    made = told(alma.STORE, left, seen, seen_at=SEEN_AT + 3 * DAY, accepts_vanished=True)
+    made = told(ALMA_STORE, left, seen, seen_at=SEEN_AT + 3 * DAY, accepts_vanished=True)
     assert [row["status"] for row in rows_of(made)] == ["archived"] * 3
 
 
 def test_two_stores_of_a_kind_leave_each_others_memories_alone():
-    seen = Seen(1)
+    seen = SeenStore(1)
     first, second = ({"domain_knowledge": [knowledge(f"{name}{n}") for n in range(6)]} for name in "ab")
     for day in range(3):
         for name, tables in (("first", first), ("second", second)):
-            made = told(alma.STORE, tables, seen, name=name, seen_at=SEEN_AT + day * DAY)
+            made = told(ALMA_STORE, tables, seen, name=name, seen_at=SEEN_AT + day * DAY)
             assert len(rows_of(made)) == (6 if day == 0 else 0)
             assert not any(isinstance(one, Undecided) for one in made)
 
 
 def test_a_memory_that_a_copy_of_the_store_still_has_is_not_gone():
-    seen, tables = Seen(1), {"domain_knowledge": [knowledge(f"k{n}") for n in range(6)]}
+    seen, tables = SeenStore(1), {"domain_knowledge": [knowledge(f"k{n}") for n in range(6)]}
     without = {"domain_knowledge": tables["domain_knowledge"][1:]}
-    told(alma.STORE, tables, seen, name="first")
-    assert rows_of(told(alma.STORE, tables, seen, name="copy", seen_at=SEEN_AT + DAY)) == []
-    assert rows_of(told(alma.STORE, without, seen, name="copy", seen_at=SEEN_AT + 2 * DAY)) == []
-    (gone,) = rows_of(told(alma.STORE, without, seen, name="first", seen_at=SEEN_AT + 3 * DAY))
+    told(ALMA_STORE, tables, seen, name="first")
+    assert rows_of(told(ALMA_STORE, tables, seen, name="copy", seen_at=SEEN_AT + DAY)) == []
+    assert rows_of(told(ALMA_STORE, without, seen, name="copy", seen_at=SEEN_AT + 2 * DAY)) == []
+    (gone,) = rows_of(told(ALMA_STORE, without, seen, name="first", seen_at=SEEN_AT + 3 * DAY))
     assert (gone["memory_id"], gone["status"]) == ("alma:domain_knowledge:k0", "archived")
 
 
 def test_what_only_a_store_that_is_no_more_had_is_gone():
-    seen, tables = Seen(1), {"domain_knowledge": [knowledge(f"k{n}") for n in range(6)]}
+    seen, tables = SeenStore(1), {"domain_knowledge": [knowledge(f"k{n}") for n in range(6)]}
     without = {"domain_knowledge": tables["domain_knowledge"][1:]}
-    told(alma.STORE, tables, seen, name="before it moved")
-    told(alma.STORE, tables, seen, name="after", seen_at=SEEN_AT + DAY)
-    made = told(alma.STORE, without, seen, name="after", seen_at=SEEN_AT + 2 * DAY, absent=["before it moved"])
+    told(ALMA_STORE, tables, seen, name="before it moved")
+    told(ALMA_STORE, tables, seen, name="after", seen_at=SEEN_AT + DAY)
+    made = told(ALMA_STORE, without, seen, name="after", seen_at=SEEN_AT + 2 * DAY, absent=["before it moved"])
     assert [row["status"] for row in rows_of(made)] == ["archived"]
 
 
 def test_two_memories_of_one_id_are_one_and_the_other_is_counted():
-    seen = Seen(1)
+    seen = SeenStore(1)
     for day in range(3):
         two = {"history": [], "domain_knowledge": [knowledge("k1"), knowledge("k1", fact="another")]}
-        made = told(alma.STORE, two, seen, seen_at=SEEN_AT + day * DAY)
+        made = told(ALMA_STORE, two, seen, seen_at=SEEN_AT + day * DAY)
         assert len(rows_of(made)) == (1 if day == 0 else 0)
         assert left_of(made)["a second memory of one id"] == 1
 
 
 def test_no_secret_in_an_id_is_kept():
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4"
-    seen = Seen(1)
-    (row,) = rows_of(told(alma.STORE, {"domain_knowledge": [knowledge(secret)]}, seen))
+    seen = SeenStore(1)
+    (row,) = rows_of(told(ALMA_STORE, {"domain_knowledge": [knowledge(secret)]}, seen))
     assert secret not in row["memory_id"]
     assert set(seen.memories) == {row["memory_id"]}
-    assert rows_of(told(alma.STORE, {"domain_knowledge": [knowledge(secret)]}, seen)) == []
+    assert rows_of(told(ALMA_STORE, {"domain_knowledge": [knowledge(secret)]}, seen)) == []
 
 
 def test_a_memory_that_cannot_be_read_is_refused_and_not_gone():
-    seen, many = Seen(1), [knowledge(f"k{n}") for n in range(6)]
-    told(alma.STORE, {"domain_knowledge": many}, seen)
-    made = told(alma.STORE, {"domain_knowledge": [*many[1:], knowledge("k0", fact=b"\xff\xfe")]}, seen)
+    seen, many = SeenStore(1), [knowledge(f"k{n}") for n in range(6)]
+    told(ALMA_STORE, {"domain_knowledge": many}, seen)
+    made = told(ALMA_STORE, {"domain_knowledge": [*many[1:], knowledge("k0", fact=b"\xff\xfe")]}, seen)
     assert rows_of(made) == []
     assert left_of(made) == {"as it was when it was last read": 5}
 
 
 def test_a_log_that_comes_back_brings_its_memories_back():
-    seen = Seen(1)
+    seen = SeenStore(1)
     log = {"history": [history(f"m{n}", "ADD", f"note {n}", NOON) for n in range(6)]}
-    told(mem0.STORE, log, seen)
-    (gone,) = rows_of(told(mem0.STORE, {"history": log["history"][1:]}, seen, seen_at=SEEN_AT + DAY))
+    told(MEM0_STORE, log, seen)
+    (gone,) = rows_of(told(MEM0_STORE, {"history": log["history"][1:]}, seen, seen_at=SEEN_AT + DAY))
     assert (gone["memory_id"], gone["status"]) == ("mem0:m0", "archived")
-    (back,) = rows_of(told(mem0.STORE, log, seen, seen_at=SEEN_AT + 2 * DAY))
+    (back,) = rows_of(told(MEM0_STORE, log, seen, seen_at=SEEN_AT + 2 * DAY))
     assert (back["memory_id"], back["status"], back["changed_at"]) == ("mem0:m0", "active", "2026-04-03T02:00:00Z")
-    assert rows_of(told(mem0.STORE, log, seen, seen_at=SEEN_AT + 3 * DAY)) == []
+    assert rows_of(told(MEM0_STORE, log, seen, seen_at=SEEN_AT + 3 * DAY)) == []
 
 
 def test_a_later_version_of_the_importer_tells_what_it_reads_otherwise():
-    seen = Seen(0)
-    told(alma.STORE, {"heuristics": [heuristic("h1")]}, seen)
-    assert seen.version == alma.STORE.version
+    seen = SeenStore(0)
+    told(ALMA_STORE, {"heuristics": [heuristic("h1")]}, seen)
+    assert seen.version == ALMA_STORE.version
     seen.version = 0
-    (row,) = rows_of(told(alma.STORE, {"heuristics": [heuristic("h1")]}, seen, seen_at=SEEN_AT + DAY))
+    (row,) = rows_of(told(ALMA_STORE, {"heuristics": [heuristic("h1")]}, seen, seen_at=SEEN_AT + DAY))
     assert (row["changed_at"], row["content"]) == ("2026-04-02T02:00:00Z", "When: prices\nDo: round h1 last")
 
 
 def test_times_that_are_none_are_not_made_up():
-    made = told(alma.STORE, {"heuristics": [heuristic("h1", created_at="soon", last_validated=b"\x00")]})
+    made = told(ALMA_STORE, {"heuristics": [heuristic("h1", created_at="soon", last_validated=b"\x00")]})
     (row,) = rows_of(made)
     assert row["changed_at"] == row["recorded_at"] == f"{datetime.isoformat(SEEN_AT)}Z"

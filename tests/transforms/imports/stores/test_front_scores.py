@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.imports.stores.claude_memory import memories_of
-from slowwave.transforms.imports.stores.front_scores import UnchangeableError, scores_of, scores_said, with_scores
+from slowwave.transforms.imports.stores.memory_files import (
+    UnchangeableError,
+    memories_of,
+    parse_scores,
+    scores_in,
+    with_scores,
+)
 
 PATH = "/srv/projects/-srv-shop/memory/tabs.md"
 SCORES = {"confidence": 0.72, "verdict": "keep"}
@@ -38,9 +43,9 @@ def test_what_is_written_is_read_and_taken_out_again(lines: list[str], end: str,
         made = with_scores(text, SCORES)
     except UnchangeableError:
         return
-    assert scores_of(made) == SCORES
+    assert scores_in(made) == SCORES
     assert with_scores(made, {"verdict": "review"}) == with_scores(text, {"verdict": "review"})
-    if scores_of(text) is None:
+    if scores_in(text) is None:
         assert with_scores(made, None) == text
         assert memories_of(PATH, made) == memories_of(PATH, text)
 
@@ -60,7 +65,7 @@ def test_the_line_stands_below_the_metadata_or_by_itself(before: str, after: str
 
 
 def test_what_is_not_ours_is_no_score_and_stays():
-    assert scores_said("mine") is None
-    assert scores_said("confidence 2") is None
+    assert parse_scores("mine") is None
+    assert parse_scores("confidence 2") is None
     with pytest.raises(UnchangeableError, match="such that all else stays"):
         with_scores("---\nslowwave: mine\n---\nUse tabs.", SCORES)
