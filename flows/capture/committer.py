@@ -30,7 +30,7 @@ from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.flows.land.formats.lines import has_too_many_values
 from slowwave.flows.land.received.names import Lane
-from slowwave.transforms.imports.otlp.posted import kept_document, why_not_taken
+from slowwave.transforms.imports.otlp.parts import kept_document, why_not_taken
 from slowwave.transforms.landing.mapping.rules import Reading
 from slowwave.transforms.landing.posted.records import posted_records
 from slowwave.transforms.landing.posted.stamped import Receipt

@@ -12,8 +12,7 @@ from slowwave.flows.imports.together import Dealt
 from slowwave.flows.imports.units import ReadRecord
 from slowwave.transforms.imports.adapter import LeftOut, Located, Refused
 from slowwave.transforms.imports.otlp.adapter import Otlp
-from slowwave.transforms.imports.otlp.misfits import misfit
-from slowwave.transforms.imports.otlp.parts import Part, parts
+from slowwave.transforms.imports.otlp.parts import Part, misfit, parts
 
 
 def _records(path: Path, longest_row: int, *, is_idle: bool = True) -> Iterator[ReadRecord]:

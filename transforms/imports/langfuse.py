@@ -33,6 +33,7 @@ from slowwave.transforms.imports.trace_values import (
     MemoryRecord,
     TracedText,
     answer_in,
+    every_text,
     ids_in_text,
     is_success,
     memory_record,
@@ -208,6 +209,7 @@ def traces_of(rows: Iterable[LangfuseRow]) -> Iterator[LangfuseTrace]:
 
 
 _OWN_ENVIRONMENT = "langfuse-"  # how Langfuse calls the environments of what it runs itself
+_DEEPEST = 8  # of texts within texts
 _LISTS = ("results", "memories", "records", "documents", "data", "items", "output")
 
 
@@ -311,7 +313,9 @@ def _memories(
         for place, one in enumerate(records, 1):
             offered.setdefault(one.id, {"id": one.id, "rank": place, "score": one.score})
         later = [call for call in calls if call.started and search.ended and call.started >= search.ended]
-        seen = ids_in_text(records, "\n".join(_all_text(parse_json_value(call.row.get("input"))) for call in later))
+        seen = ids_in_text(
+            records, "\n".join(every_text(parse_json_value(call.row.get("input")), _DEEPEST) for call in later)
+        )
         if seen is not None:
             used = (used or {}) | dict.fromkeys(seen)
     return [*offered.values()], None if used is None else [*used]
@@ -369,16 +373,6 @@ def _first(said: Iterator[TracedText | None]) -> TracedText | None:
 
 def _first_text(rows: list[LangfuseRow], name: str) -> str:
     return next((said for one in rows if (said := text_cell(one.row.get(name)))), "")
-
-
-def _all_text(value: Any, depth: int = 0) -> str:  # noqa: ANN401
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict):
-        value = [*value.values()]
-    if not isinstance(value, list) or depth > 8:  # noqa: PLR2004
-        return ""
-    return "\n".join(said for one in value if (said := _all_text(one, depth + 1)))
 
 
 _UNJUDGED = "scores {} that no rule judges: say in settings.toml, [imports.langfuse.evaluations], what passes"

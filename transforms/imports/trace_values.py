@@ -342,3 +342,14 @@ def shown_row(row: Mapping[str, Any]) -> str:
         return orjson.dumps(row, default=str).decode()[:2000]
     except orjson.JSONEncodeError:
         return "(nested too deep to be shown)"
+
+
+def every_text(value: Any, deepest: int, depth: int = 0) -> str:  # noqa: ANN401
+    """Return all texts in a value, a line each, however it is nested, but not below `deepest`."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        value = [*value.values()]
+    if not isinstance(value, list) or depth > deepest:
+        return ""
+    return "\n".join(text for one in value if (text := every_text(one, deepest, depth + 1)))

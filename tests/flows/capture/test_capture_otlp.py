@@ -33,7 +33,7 @@ from slowwave.flows.land.inbox import inbox_otlp
 from slowwave.flows.land.received.merged import claim
 from slowwave.flows.nightly.nightly import land_inbox, start_run
 from slowwave.flows.publish.run import Run
-from slowwave.transforms.imports.otlp.posted import kept_document, why_not_taken
+from slowwave.transforms.imports.otlp.parts import kept_document, why_not_taken
 
 # One that has `openinference-instrumentation` and OpenTelemetry's exporter, which the development lock does not hold.
 OPENINFERENCE_PYTHON = os.environ.get("SLOWWAVE_TEST_OPENINFERENCE_PYTHON", "")

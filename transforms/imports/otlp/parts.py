@@ -1,24 +1,30 @@
-"""An OTLP JSON document taken apart: each span and log record on its own, with the trace that it says something of.
-
-A part is OTLP JSON again, one span or one log record with what matters of its resource and scope, so that parts of a
-trace may be kept together wherever they came from, and read as any document is.
-"""
+"""Documents of OTLP JSON as parts: what of each trace they hold, what is kept of them, and what is no OTLP JSON."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
-from slowwave.transforms.imports.adapter import LeftOut, Located, Refused
-from slowwave.transforms.imports.otlp.clients import DETAILS, client_of, client_of_scope, context_of
-from slowwave.transforms.imports.otlp.conventions import MEANT, NAMED
+from slowwave.transforms.imports.adapter import LeftOut, Located, Record, Refused
+from slowwave.transforms.imports.otlp.conventions import (
+    DETAILS,
+    MEANT,
+    NAMED,
+    attributes,
+    client_of,
+    client_of_scope,
+    context_of,
+    event_name,
+    nanoseconds,
+    plain_value,
+)
 from slowwave.transforms.imports.otlp.sdk_json import as_otlp, form_of
-from slowwave.transforms.imports.otlp.values import attributes, event_name, nanoseconds, plain
+from slowwave.transforms.imports.secrets import clean_record
 
 EVALUATION = "gen_ai.evaluation.result"
 _FEEDBACK = ("annotations.", "evaluations.", "trace.annotations.", "trace.evaluations.")
@@ -87,7 +93,7 @@ def _document_parts(located: Located) -> Iterator[Part | LeftOut | Refused]:
                 named = str(scope.get("name", ""))
                 held_items = _objects(scoped.get(items))
                 for found in chain.from_iterable(take(located.number, item, named) for item in held_items):
-                    if isinstance(found, _Taken):
+                    if isinstance(found, _TakenIds):
                         document = {signal: [{"resource": resource, scopes: [{"scope": scope, items: [found.item]}]}]}
                         answer = _response_id(found.item)
                         is_judging = bool(answer) and _event_name(found.item) == EVALUATION
@@ -123,12 +129,12 @@ def items(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 @dataclass(frozen=True)
-class _Taken:
+class _TakenIds:
     trace_id: str
     item: dict[str, Any]
 
 
-def _span(number: int, span: dict[str, Any], _scope_name: str) -> Iterator[_Taken | LeftOut | Refused]:
+def _span(number: int, span: dict[str, Any], _scope_name: str) -> Iterator[_TakenIds | LeftOut | Refused]:
     trace_id, span_id, parent = span.get("traceId"), span.get("spanId"), span.get("parentSpanId") or ""
     wrong = _wrong_id("traceId", trace_id, _TRACE_ID) or _wrong_id("spanId", span_id, _SPAN_ID)
     if not wrong and parent:
@@ -138,23 +144,23 @@ def _span(number: int, span: dict[str, Any], _scope_name: str) -> Iterator[_Take
     is_meant = _is_meant(span)
     if wrong:
         # a span of no model would have made no row
-        yield Refused(number, f"a span's {wrong}", _raw(span)) if is_meant else LeftOut(f"spans whose {wrong}")
+        yield Refused(number, f"a span's {wrong}", _shown_part(span)) if is_meant else LeftOut(f"spans whose {wrong}")
         return
     ids = {"traceId": str(trace_id).lower(), "spanId": str(span_id).lower(), "parentSpanId": str(parent).lower()}
     if not is_meant:
-        yield _Taken(ids["traceId"], ids | {name: span[name] for name in _PLACE if name in span})
+        yield _TakenIds(ids["traceId"], ids | {name: span[name] for name in _PLACE if name in span})
         return
     if judged := _judged(span):
-        yield _Taken(judged, {**span, **ids, "parentSpanId": ""})
+        yield _TakenIds(judged, {**span, **ids, "parentSpanId": ""})
         span = {name: held for name, held in span.items() if name not in {"events", "links"}}
         kept = [pair for pair in _objects(span.get("attributes")) if not _is_feedback(pair)]
         span["attributes"] = [*kept, {"key": JUDGES, "value": {"boolValue": True}}]
-    yield _Taken(ids["traceId"], {**span, **ids})
+    yield _TakenIds(ids["traceId"], {**span, **ids})
 
 
-def _log_record(number: int, log: dict[str, Any], scope_name: str) -> Iterator[_Taken | LeftOut | Refused]:
+def _log_record(number: int, log: dict[str, Any], scope_name: str) -> Iterator[_TakenIds | LeftOut | Refused]:
     held = attributes(log.get("attributes"))
-    name = event_name(log, held, plain(log.get("body")))
+    name = event_name(log, held, plain_value(log.get("body")))
     client = client_of(name)
     sender = client_of_scope(scope_name)
     if client is None and sender is not None and name in sender.events:  # the end of the name alone
@@ -168,15 +174,15 @@ def _log_record(number: int, log: dict[str, Any], scope_name: str) -> Iterator[_
         return
     trace_id, span_id = log.get("traceId") or "", log.get("spanId") or ""
     if not trace_id and (client is not None or name == DETAILS):
-        trace_id, span_id = context_of(name, held, _raw(log).encode())
+        trace_id, span_id = context_of(name, held, _shown_part(log).encode())
     wrong = (_wrong_id("traceId", trace_id, _TRACE_ID) if trace_id else "") or (
         _wrong_id("spanId", span_id, _SPAN_ID) if span_id else ""
     )
     if wrong:
-        yield Refused(number, f"a log record's {wrong}", _raw(log))
+        yield Refused(number, f"a log record's {wrong}", _shown_part(log))
     else:
         ids = {"traceId": str(trace_id).lower(), "spanId": str(span_id).lower()}
-        yield _Taken(ids["traceId"], {**log, **ids})
+        yield _TakenIds(ids["traceId"], {**log, **ids})
 
 
 def _is_meant(item: Mapping[str, Any]) -> bool:
@@ -245,16 +251,122 @@ def _unknown(located: Located) -> LeftOut | Refused:
     if other:
         return LeftOut(f"{other.removeprefix('resource').lower()} of OpenTelemetry, which hold no interaction")
     if why := why_not_otlp(record):
-        return Refused(located.number, f"it {why}", _raw(record))
-    return Refused(located.number, "it is no OTLP JSON: it has neither resourceSpans nor resourceLogs", _raw(record))
+        return Refused(located.number, f"it {why}", _shown_part(record))
+    return Refused(
+        located.number, "it is no OTLP JSON: it has neither resourceSpans nor resourceLogs", _shown_part(record)
+    )
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:  # noqa: ANN401
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-def _raw(item: Mapping[str, Any]) -> str:
+def _shown_part(item: Mapping[str, Any]) -> str:
     try:
         return orjson.dumps(item).decode()[:_SHOWN]
     except orjson.JSONEncodeError:  # which is how it says that lists lie in lists too deep
         return "(nested too deep to be shown)"
+
+
+# ------------------------------------------------------------------------------------------
+# What OpenTelemetry writes and is not OTLP JSON, and what to do to have that.
+
+_ZSTD = b"\x28\xb5\x2f\xfd"
+# The first field of every message of OTLP: a list of resources, as length-delimited messages.
+_FIRST_FIELD = 0x0A
+_SIZE_BYTES = 4
+_CONTROL = frozenset(range(9))
+_PROTO = (
+    "is protobuf, as the collector's file exporter writes with `format: proto`: set `format: json` in its configuration"
+)
+_COMPRESSED = (
+    "has blocks as the collector's file exporter writes with `compression: zstd`: leave `compression` out of its"
+    " configuration; finished files may be packed with gzip or zstd"
+)
+
+
+def misfit(head: bytes, first: Sequence[Record]) -> str | None:
+    """What a file is that OpenTelemetry wrote and that cannot be read, as the rest of a sentence; None for others."""
+    if first:
+        return why_not_otlp(first[0])
+    if head[_SIZE_BYTES : 2 * _SIZE_BYTES] == _ZSTD:
+        return _COMPRESSED
+    size = int.from_bytes(head[:_SIZE_BYTES], "big")
+    is_block = head[_SIZE_BYTES : _SIZE_BYTES + 1] == bytes([_FIRST_FIELD]) and 0 < size < 2**31
+    is_message = head[:1] == bytes([_FIRST_FIELD])
+    return _PROTO if (is_block or is_message) and not _CONTROL.isdisjoint(head) else None
+
+
+# ------------------------------------------------------------------------------------------
+# OTLP as it is taken in over the network: the project of its sender in it, and no secrets.
+
+Signal = Literal["traces", "logs"]
+_NAMED = "openinference.project.name"
+_PLACES: dict[Signal, tuple[str, str, str]] = {
+    "traces": ("resourceSpans", "scopeSpans", "spans"),
+    "logs": ("resourceLogs", "scopeLogs", "logRecords"),
+}
+
+
+def why_not_taken(document: object, signal: Signal) -> str:
+    """Why a document is no OTLP JSON of that signal; '' where it is."""
+    name = _PLACES[signal][0]
+    if not isinstance(document, dict) or not isinstance(document.get(name, []), list):
+        return f"it is no OTLP JSON of {signal}: it has no list {name}"
+    other: Signal = "logs" if signal == "traces" else "traces"
+    if document.get(_PLACES[other][0]):
+        return f"it has {other}, which go to /v1/{other}"
+    wrong = why_not_otlp(document)
+    return f"it {wrong}" if wrong else ""
+
+
+def kept_document(document: Mapping[str, Any], signal: Signal, project: str | None) -> tuple[dict[str, Any], int]:
+    """The document as it is kept, and how many spans or log records are not in it: they name another project.
+
+    `project`: of the sender; None where it may name any.
+    """
+    name, scopes, items = _PLACES[signal]
+    kept: list[dict[str, Any]] = []
+    refused = 0
+    for held in document.get(name, []):
+        if not isinstance(held, dict):
+            continue
+        if project is None or _names(held) in (None, project):
+            kept.append(held)
+        else:
+            refused += sum(len(one) for one in _lists(held.get(scopes), items))
+    cleaned = clean_record({name: kept})
+    return {name: [_of_project(held, project) for held in cleaned[name]]}, refused
+
+
+def _lists(scopes: object, items: str) -> Iterator[list[Any]]:
+    for scope in scopes if isinstance(scopes, list) else ():
+        found = scope.get(items) if isinstance(scope, dict) else None
+        if isinstance(found, list):
+            yield found
+
+
+def _clean_attributes(held: Mapping[str, Any]) -> list[Any]:
+    resource = held.get("resource")
+    found = resource.get("attributes") if isinstance(resource, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _names(held: Mapping[str, Any]) -> object:
+    """The project that a resource names on purpose; None where it names none."""
+    for pair in _clean_attributes(held):
+        if isinstance(pair, dict) and pair.get("key") == _NAMED:
+            value = pair.get("value")
+            return value.get("stringValue", "") if isinstance(value, dict) else ""
+    return None
+
+
+def _of_project(held: dict[str, Any], project: str | None) -> dict[str, Any]:
+    """With the sender's project; without what only a receiver may say."""
+    pairs = [
+        one for one in _clean_attributes(held) if not (isinstance(one, dict) and one.get("key") == SENDERS_PROJECT)
+    ]
+    if project is not None:
+        pairs.append({"key": SENDERS_PROJECT, "value": {"stringValue": project}})
+    resource = held.get("resource")
+    return {**held, "resource": {**(resource if isinstance(resource, dict) else {}), "attributes": pairs}}

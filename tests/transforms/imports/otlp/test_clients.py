@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from otlp_documents import TRACE, chat, left_out, log, logs, made, rows, span, span_id, traces
 
-from slowwave.transforms.imports.otlp.clients import DETAILS
+from slowwave.transforms.imports.otlp.conventions import DETAILS
 
 LLM = "claude_code.llm_request"
 SESSION = {"session.id": "s-1", "user.id": "ann"}
