@@ -27,7 +27,7 @@ from slowwave.data.sample import write_sample
 from slowwave.flows.cli import main as cli
 from slowwave.flows.cli.groups import EXAMPLES
 from slowwave.flows.engines.settings import EngineSettings, engine_settings
-from slowwave.flows.imports.connections.connections import connections
+from slowwave.flows.imports.connections import connections
 from slowwave.flows.imports.sources import SOURCES
 from slowwave.flows.kernel.access.tokens import add_token
 from slowwave.flows.kernel.lock import writer_lock

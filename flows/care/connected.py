@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from slowwave.flows.imports.connections.connections import Connection, LastRead, connections, last_reads
+from slowwave.flows.imports.connections import Connection, LastRead, connections, last_reads
 from slowwave.flows.kernel.checks import CheckLine
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings

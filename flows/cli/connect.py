@@ -10,8 +10,8 @@ from typing import Any
 
 import typer
 
-from slowwave.flows.imports.connections.connections import Connection, LastRead, connect, connections, last_reads
-from slowwave.flows.imports.connections.detected import Detected, detected, detected_at
+from slowwave.flows.imports.connected_sources import DetectedSource, detect_source_at, detect_sources
+from slowwave.flows.imports.connections import Connection, LastRead, connect, connections, last_reads
 from slowwave.flows.imports.importer import project_map as projects_of
 from slowwave.flows.imports.sources import SOURCES, source_named
 from slowwave.flows.imports.units import home_shortened
@@ -33,7 +33,7 @@ def run_connect(
     projects_of(project_map)
     there = connections(settings)
     known = {(one.source, one.place.resolve()) for one in there}
-    found = detected() if name is None else _named(name, paths)
+    found = detect_sources() if name is None else _named(name, paths)
     new = [one for one in found if (one.source.name, one.path.resolve()) not in known]
     if output == "json":
         wanted = new if yes else []
@@ -49,16 +49,16 @@ def run_connect(
     _print_done(settings, new, wanted, is_empty=not there and not found)
 
 
-def _named(name: str, paths: Sequence[str]) -> list[Detected]:
+def _named(name: str, paths: Sequence[str]) -> list[DetectedSource]:
     source = source_named(name)
     if source is None:
         message = f"there is no importer {quoted(name)}: there are {', '.join(each.name for each in SOURCES)}"
         raise WrongUsageError(message)
     if not paths:
-        return [one for one in detected() if one.source.name == name]
+        return [one for one in detect_sources() if one.source.name == name]
     found = []
     for path in paths:
-        one = detected_at(source, Connection(name, path).place)
+        one = detect_source_at(source, Connection(name, path).place)
         if one is None:
             message = f"{terminal_safe(path)} has none of the {source.described}: nothing was connected"
             raise UserError(message)
@@ -66,7 +66,7 @@ def _named(name: str, paths: Sequence[str]) -> list[Detected]:
     return found
 
 
-def _is_wanted(one: Detected) -> bool:
+def _is_wanted(one: DetectedSource) -> bool:
     """One line, one answer. Where nobody is there to answer, it is only listed."""
     if not sys.stdin.isatty():
         print_lines("", [("found", _described(one))])
@@ -74,7 +74,7 @@ def _is_wanted(one: Detected) -> bool:
     return typer.confirm(f"Read {terminal_safe(_described(one))} every night?", default=False, err=True)
 
 
-def _described(one: Detected) -> str:
+def _described(one: DetectedSource) -> str:
     files = counted(one.files_count, "file")
     return (
         f"{one.source.described} in {home_shortened(one.path)} ({files}, {size_shown(one.bytes_count)}, "
@@ -82,7 +82,7 @@ def _described(one: Detected) -> str:
     )
 
 
-def _days(one: Detected) -> str:
+def _days(one: DetectedSource) -> str:
     """The days on which its files were last written, not those of what they tell: nothing of them is read yet."""
     oldest, newest = f"{one.oldest:%Y-%m-%d}", f"{one.newest:%Y-%m-%d}"
     return oldest if oldest == newest else f"{oldest} to {newest}"
@@ -98,7 +98,9 @@ def _connected_lines(there: Sequence[Connection], reads: dict[str, LastRead]) ->
     return lines
 
 
-def _print_done(settings: Settings, new: Sequence[Detected], wanted: Sequence[Detected], *, is_empty: bool) -> None:
+def _print_done(
+    settings: Settings, new: Sequence[DetectedSource], wanted: Sequence[DetectedSource], *, is_empty: bool
+) -> None:
     if wanted:
         lines = [("connected" if not at else "", _described(one)) for at, one in enumerate(wanted)]
         print_lines("", [*lines, ("", f"written to {settings.connections_file}")], [f"{this_command()} nightly"])
@@ -109,7 +111,7 @@ def _print_done(settings: Settings, new: Sequence[Detected], wanted: Sequence[De
         sys.stderr.write("slowwave: nothing was connected: there is nobody to ask, so add --yes\n")
 
 
-def _as_json(settings: Settings, new: Sequence[Detected], wanted: Sequence[Detected]) -> dict[str, Any]:
+def _as_json(settings: Settings, new: Sequence[DetectedSource], wanted: Sequence[DetectedSource]) -> dict[str, Any]:
     reads = last_reads(settings.lake_folder)
     return {
         "connected": [

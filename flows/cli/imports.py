@@ -15,15 +15,12 @@ from typing import Any
 import typer
 
 from slowwave.flows.cli.run import WAIT_SECONDS, landing_json
-from slowwave.flows.imports.connections.received import received_deliveries
-from slowwave.flows.imports.cursors import Cursors
-from slowwave.flows.imports.importer import found_by, importer, source_settings
+from slowwave.flows.imports.connections import received_deliveries
+from slowwave.flows.imports.import_state import Cursors, has_been_seen
+from slowwave.flows.imports.importer import ImportOptions, ImportReport, found_by, importer, source_settings, utc_moment
 from slowwave.flows.imports.importer import project_map as projects_of
-from slowwave.flows.imports.importing import ImportOptions, ImportReport, since_moment
-from slowwave.flows.imports.recognised.no_rows import why_no_rows
-from slowwave.flows.imports.recognised.recognition import recognised
+from slowwave.flows.imports.recognition import recognise_files, why_no_rows
 from slowwave.flows.imports.sources import SOURCES, Source, is_store, source_named
-from slowwave.flows.imports.stores.seen_file import has_been_seen
 from slowwave.flows.imports.units import NotImported
 from slowwave.flows.kernel import checks as check_lines
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
@@ -78,7 +75,7 @@ def run_import(
         message = f"--accept-vanished is for stores: nothing is ever gone from {source.described}"
         raise WrongUsageError(message)
     options = ImportOptions(
-        since=since_moment(parse_as_of(since)) if since else None,
+        since=utc_moment(parse_as_of(since)) if since else None,
         projects=projects_of(project_map),
         infers=infers,
         settings=source_settings(settings, source.name),
@@ -135,7 +132,7 @@ def _recognised_source(
 ) -> tuple[Source, list[Path], list[NotImported]]:
     """The one source that reads what is there. Raises WrongUsageError where several do, UserError where none does."""
     try:
-        found = recognised(there, settings.longest_row)
+        found = recognise_files(there, settings.longest_row)
     except OSError as error:
         message = f"{error.filename} cannot be read: {error.strerror}"
         raise UserError(message) from error
@@ -323,7 +320,7 @@ def _as_json(report: ImportReport) -> dict[str, Any]:
 def _elsewhere(settings: Settings, source: Source, there: Sequence[Path]) -> list[str]:
     """Say that a source has nothing there, and by which command what is there comes in."""
     try:
-        found = recognised(there, settings.longest_row)
+        found = recognise_files(there, settings.longest_row)
     except OSError:
         return [_NOTHING]
     elsewhere = {name: paths[0] for name, paths in found.paths.items() if name != source.name}

@@ -6,7 +6,7 @@ import polars as pl
 
 from slowwave.flows.cli.run import asked_time, tell_unread_params
 from slowwave.flows.engines.settings import EngineSettings, engine_settings
-from slowwave.flows.imports.connections.connections import connections
+from slowwave.flows.imports.connections import connections
 from slowwave.flows.kernel.progress import Lines, print_lines
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings

@@ -18,8 +18,7 @@ import typer
 from slowwave.flows.ask.report import reported
 from slowwave.flows.engines.cluster import require_engine
 from slowwave.flows.engines.settings import engine_settings
-from slowwave.flows.imports.connections.connections import Imported
-from slowwave.flows.imports.connections.received import received_deliveries
+from slowwave.flows.imports.connections import Imported, received_deliveries
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.progress import Screen, print_lines, this_command

@@ -11,9 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol, overload
 
-from slowwave.flows.imports.json_records import json_lines
-from slowwave.flows.imports.kept_parts import KeptParts
-from slowwave.flows.imports.together import Deal, together
+from slowwave.flows.imports.record_readers import json_lines
+from slowwave.flows.imports.trace_parts import DealParts, KeptParts, join_units
 from slowwave.flows.imports.units import (
     Found,
     NotImported,
@@ -61,7 +60,7 @@ class FileSource:
     reader: Reader = json_lines
     beside: Callable[[Path], Record | None] = lambda _: None
     matches: Callable[[str], bool] | None = None
-    deal: Deal | None = None
+    deal: DealParts | None = None
     misfit: Callable[[bytes, Sequence[Record]], str | None] | None = None
 
     @property
@@ -89,7 +88,7 @@ class FileSource:
 
     def joined(self, units: list[Unit], kept: KeptParts | None = None) -> list[Unit]:
         """The units as they are read: as they were found, unless records of several, and `kept` ones, go together."""
-        return together(units, self.deal, kept) if self.deal is not None else units
+        return join_units(units, self.deal, kept) if self.deal is not None else units
 
     def _files(self, path: Path) -> tuple[list[Path], list[NotImported]]:
         if not path.is_dir():

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from slowwave.flows.imports.connections.connections import connections
+from slowwave.flows.imports.connections import connections
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import server
 from slowwave.flows.kernel.run_ids import is_run_id

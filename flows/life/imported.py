@@ -11,8 +11,8 @@ from typing import Any
 import orjson
 import zstandard
 
-from slowwave.flows.imports.cursors import FOLDER
-from slowwave.flows.imports.kept_parts import PartLine, part_lines
+from slowwave.flows.imports.import_state import FOLDER
+from slowwave.flows.imports.trace_parts import PartLine, part_lines
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import write_durably
 from slowwave.flows.lake.erased.row_texts import joined

@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 
 import polars as pl
 
-from slowwave.flows.imports.connections.connections import Imported
-from slowwave.flows.imports.connections.received import received_deliveries
+from slowwave.flows.imports.connections import Imported, received_deliveries
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quoted

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from slowwave.flows.imports.connections.connections import Imported
-from slowwave.flows.imports.connections.received import received_deliveries
+from slowwave.flows.imports.connections import Imported, received_deliveries
 from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.lake.engine import suited_engine
@@ -109,7 +108,7 @@ def _landing(run: Run, **options: Any) -> Landing:  # noqa: ANN401 - of Landing
 
 def import_sources(run: Run) -> None:
     """Import the connected sources into the inbox. It is slow to load, which a home without any does not need."""
-    from slowwave.flows.imports.connections.connected import import_connected
+    from slowwave.flows.imports.connected_sources import import_connected
 
     run.imported = import_connected(run.settings, run.lake, run.progress, partial(run.begin, "import"))
 

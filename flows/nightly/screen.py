@@ -11,7 +11,7 @@ import polars as pl
 from rich.table import Table as Grid
 from rich.text import Text
 
-from slowwave.flows.imports.connections.connections import Imported
+from slowwave.flows.imports.connections import Imported
 from slowwave.flows.kernel import checks as check_lines
 from slowwave.flows.kernel.progress import Lines, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings

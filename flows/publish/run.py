@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import polars as pl
 
 from slowwave.flows.engines.settings import EngineSettings
-from slowwave.flows.imports.connections.connections import Imported
+from slowwave.flows.imports.connections import Imported
 from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.lock import note_run

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slowwave.flows.imports.stores.claude_files import ClaudeFiles
+from slowwave.flows.imports.claude_files import ClaudeFiles
 from slowwave.flows.imports.units import shown_name
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.store import fsync_path, write_durably

@@ -18,7 +18,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from slowwave.flows.imports.stores.sqlite_copy import columns_by_table, sqlite_copy
+from slowwave.flows.imports.sqlite_files import columns_by_table, sqlite_copy
 from slowwave.flows.imports.units import UnreadableUnitError, shown_name
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.processes.children import end_child

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from slowwave.flows.imports.connections.connections import Connection, connections
+from slowwave.flows.imports.connections import Connection, connections
 from slowwave.flows.imports.sources import Source, source_named
 from slowwave.flows.imports.units import home_shortened
 from slowwave.flows.kernel.errors import UserError, WrongUsageError

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from slowwave.flows.imports.importer import found_by, project_map, source_settings
-from slowwave.flows.imports.importing import ImportOptions
-from slowwave.flows.imports.stores.seen_file import SeenFile
+from slowwave.flows.imports.import_state import SeenFile
+from slowwave.flows.imports.importer import ImportOptions, found_by, project_map, source_settings
 from slowwave.flows.imports.units import Unit, UnreadableUnitError
 from slowwave.flows.kernel.columns.declared import OF_CHANGE
 from slowwave.flows.kernel.errors import UserError

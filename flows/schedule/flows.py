@@ -22,7 +22,7 @@ from uuid import UUID
 
 from slowwave.flows.ask.report import reported
 from slowwave.flows.engines.settings import engine_settings
-from slowwave.flows.imports.connections.received import received_deliveries
+from slowwave.flows.imports.connections import received_deliveries
 from slowwave.flows.kernel.doors import home_doors
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock

@@ -24,8 +24,7 @@ from otlp_exporter import EXPORTER, OPENINFERENCE
 from small_home import SmallHome
 
 from slowwave.flows.capture.otlp_wire import UnreadableError, document_of, taken_answer
-from slowwave.flows.imports.connections import received
-from slowwave.flows.imports.connections.received import received_deliveries
+from slowwave.flows.imports.connections import received, received_deliveries
 from slowwave.flows.kernel.access.tokens import add_token
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings

@@ -17,7 +17,7 @@ from claude_code_records import Session, moment
 from imports_run import aged, imported, landed
 from pi_entries import PiSession
 
-from slowwave.flows.imports.json_records import repair_line
+from slowwave.flows.imports.record_readers import repair_line
 from slowwave.flows.kernel.settings import Settings
 from slowwave.transforms.imports.claude_code import ClaudeCode
 from slowwave.transforms.landing.tables import Interactions, Outcomes

@@ -11,8 +11,8 @@ from codex_rollouts import legacy_turn, meta
 from imports_run import aged, imported
 from otlp_documents import chat, span, traces
 
-from slowwave.flows.imports.connections.connected import import_connected
-from slowwave.flows.imports.connections.connections import Connection, connect
+from slowwave.flows.imports.connected_sources import import_connected
+from slowwave.flows.imports.connections import Connection, connect
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.imports.codex import CodexAdapter

@@ -15,9 +15,8 @@ from imports_run import aged, imported, landed
 from otlp_documents import OTHER_TRACE, TRACE, agent, chat, log, logs, messages, search, span, span_id, traces
 
 from slowwave.flows.cli.imports import run_import
-from slowwave.flows.imports.kept_parts import KeptParts
-from slowwave.flows.imports.otlp import OTLP, _by_trace
-from slowwave.flows.imports.together import together
+from slowwave.flows.imports.sources import OTLP, _otlp_parts
+from slowwave.flows.imports.trace_parts import KeptParts, join_units
 from slowwave.flows.imports.units import Unit
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
@@ -291,7 +290,7 @@ def test_traces_of_large_files_are_read_in_parts(tmp_path: Path) -> None:
     write_lines(tmp_path / "a.json", *documents[::2])
     write_lines(tmp_path / "b.json", *documents[1::2])
     units = OTLP.found(tmp_path).units
-    whole, parts = together(units, _by_trace), together(units, _by_trace, unit_bytes=9_000)
+    whole, parts = join_units(units, _otlp_parts), join_units(units, _otlp_parts, unit_bytes=9_000)
     assert len(whole) == 1
     assert len(parts) > 5
     assert _all_made(parts) == _all_made(whole)

@@ -14,7 +14,7 @@ import pytest
 from small_home import SmallHome, interaction
 from store_rows import Cells, knowledge, write_store
 
-from slowwave.flows.imports.connections.connections import Connection, connections
+from slowwave.flows.imports.connections import Connection, connections
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.nightly.nightly import NightlyResult, nightly, quick_night, start_run

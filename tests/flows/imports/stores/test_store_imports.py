@@ -16,7 +16,7 @@ import zstandard
 from small_home import SmallHome
 from store_rows import NOON, Cells, atocore_memory, heuristic, history, knowledge, write_store
 
-from slowwave.flows.imports.stores import seen_file
+from slowwave.flows.imports import import_state as seen_file
 
 TEN = [knowledge(f"k{number}") for number in range(10)]
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4"

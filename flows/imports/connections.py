@@ -1,23 +1,34 @@
-"""Which sources are connected, by the person's word, and what came of reading them last time.
+"""Sources that are connected, so that every nightly reads them first, and what the receiver took in.
 
-`connections.toml` in the home is the person's, and is only ever added to. `lake/imports/connected.json` is ours: asking
-it loads nothing that imports.
+Nothing is connected but by a person's word, and nothing is read before. This module is light: what imports is loaded
+where something is imported.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import time
 import tomllib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from slowwave.flows.imports.units import shown_name
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.land.inbox import Delivery, inbox_deliveries, inbox_otlp
+from slowwave.flows.land.received.merged import claim
+from slowwave.flows.land.received.names import is_unclaimed
+
+# ------------------------------------------------------------------------------------------
+# Which sources are connected, by the person's word, and what came of reading them last time.
+# `connections.toml` in the home is the person's, and is only ever added to. `lake/imports/connected.json` is ours:
+# asking it loads nothing that imports.
 
 _HEAD = "# What every nightly reads first; a connection that is taken out of here is not read any more.\n"
 _STATES = Path("imports") / "connected.json"
@@ -136,3 +147,69 @@ def keep_last_reads(lake: Path, reads: dict[str, LastRead]) -> None:
 
     text = json.dumps({key: asdict(one) for key, one in reads.items()}, indent=1)
     write_durably(lake / _STATES, lambda aside: aside.write_text(text, encoding="utf-8"))
+
+
+# ------------------------------------------------------------------------------------------
+# What the receiver took in becomes deliveries: its files are claimed, and OTLP is imported, before the inbox lands.
+# A trace may still grow: files with one whose topmost span has not come are read again, for an hour after they came.
+# What was imported of traces is kept for some days (`kept_parts`), so that later spans are read together with
+# earlier ones.
+
+if TYPE_CHECKING:
+    from slowwave.flows.imports.importer import ImportReport
+
+_GROWS_SECONDS = 3600.0
+
+
+def received_deliveries(
+    settings: Settings, told: Callable[[str], None], *, ends_traces: bool = False
+) -> list[Delivery]:
+    """What is to land of the inbox; `told` of what could not be imported, which stays there.
+
+    `ends_traces`: no trace is waited for, so that nothing stays that could be read.
+
+    The caller holds the writer lock. Raises OSError as our own disk does.
+    """
+    claim(settings)
+    now = time.time()
+    files = [file for file in inbox_otlp(settings.inbox) if not is_unclaimed(file.name)]
+    if ends_traces:
+        for file in files:
+            with suppress(PermissionError):  # what is another user's waits for its hour
+                os.utime(file, (now - _GROWS_SECONDS, now - _GROWS_SECONDS))
+    if files:  # loads what imports, which a home without any does not need
+        is_old = {file: now - file.stat().st_mtime >= _GROWS_SECONDS for file in files}
+        for are_old in (True, False):
+            some = [file for file in files if is_old[file] == are_old]
+            if some:
+                _take(settings, some, told)
+    # what came since waits for the next landing: the receiver may merge it while this one reads
+    return [one for one in inbox_deliveries(settings.inbox) if not is_unclaimed(one.source)]
+
+
+def _take(settings: Settings, files: Sequence[Path], told: Callable[[str], None]) -> None:
+    """Import some files, and remove them, unless a trace in them is open or they cannot be read."""
+    from slowwave.transforms.imports.otlp.adapter import OPEN
+
+    try:
+        report = _import_otlp(settings, files)
+    except UserError as error:
+        told(str(error))
+        return
+    for fault in report.faults:
+        told(fault)
+    named = {file: any(shown_name(file) in fault for fault in report.faults) for file in files}
+    if report.tally.left_out[OPEN] or (report.faults and not any(named.values())):
+        return
+    for file in files:
+        if not named[file]:
+            file.unlink(missing_ok=True)
+
+
+def _import_otlp(settings: Settings, files: Sequence[Path]) -> ImportReport:
+    from slowwave.flows.imports.importer import Import, ImportOptions, found_by, source_settings
+    from slowwave.flows.imports.sources import OTLP
+
+    options = ImportOptions(settings=source_settings(settings, OTLP.name))
+    found = found_by(settings, OTLP, files, options)
+    return Import(OTLP.adapter, settings.inbox, options).run(found)

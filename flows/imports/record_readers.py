@@ -1,21 +1,28 @@
-"""The records of JSON lines, plain or packed, one at a time, whatever is in the file."""
+"""Records of files, one at a time, whatever is in them: JSON lines, JSON documents, CSV and Parquet, packed or not."""
 
 from __future__ import annotations
 
+import codecs
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 
 from slowwave.flows.imports.units import ReadRecord, UnreadableUnitError
-from slowwave.flows.kernel.storage.text_stream import text_stream
+from slowwave.flows.kernel.storage.text_stream import DAMAGED, text_stream
+from slowwave.flows.land.formats.chunk import Chunk
+from slowwave.flows.land.formats.csv import csv_chunks
 from slowwave.flows.land.formats.json_documents import Elements
 from slowwave.flows.land.formats.lines import Lines, LongLine, has_too_many_values, too_long
 from slowwave.transforms.imports.adapter import LeftOut, Located, Refused, Repaired
+
+# ------------------------------------------------------------------------------------------
+# The records of JSON lines, plain or packed, one at a time, whatever is in the file.
 
 _SHOWN = 10_000
 Line = bytes | LongLine
@@ -43,7 +50,7 @@ def json_lines(
     with path.open("rb") as handle:
         lines = Lines(text_stream(handle).stream, longest_row)
         wanted = lines.filled() if only is None else (one for one in lines.filled() if _is_wanted(one[1], only))
-        yield from _records(wanted, longest_row, is_idle=is_idle)
+        yield from _read_lines(wanted, longest_row, is_idle=is_idle)
         if lines.fault is not None:
             raise UnreadableUnitError(lines.fault)
 
@@ -56,7 +63,7 @@ def json_objects(path: Path, longest_row: int, *, is_idle: bool = True) -> Itera
     """As `json_lines`, of a file whose objects may also be spread over several lines, indented for people."""
     with path.open("rb") as handle:
         lines = Lines(text_stream(handle).stream, longest_row)
-        yield from _records(_gathered(lines.filled(), longest_row), longest_row, is_idle=is_idle)
+        yield from _read_lines(_gathered(lines.filled(), longest_row), longest_row, is_idle=is_idle)
         if lines.fault is not None:
             raise UnreadableUnitError(lines.fault)
 
@@ -68,7 +75,7 @@ def json_elements(path: Path, longest_row: int, *, is_idle: bool = True) -> Iter
     """
     with path.open("rb") as handle:
         elements = Elements(text_stream(handle).stream, longest_row, frozenset())
-        yield from _records(enumerate(elements, start=1), longest_row, is_idle=is_idle)
+        yield from _read_lines(enumerate(elements, start=1), longest_row, is_idle=is_idle)
         if elements.fault is not None:
             raise UnreadableUnitError(elements.fault)
 
@@ -92,39 +99,41 @@ def _gathered(lines: Iterable[tuple[int, Line]], longest_row: int) -> Iterator[t
         yield begun, b"\n".join(parts)
 
 
-def _records(lines: Iterable[tuple[int, Line]], longest_row: int, *, is_idle: bool) -> Iterator[ReadRecord]:
+def _read_lines(lines: Iterable[tuple[int, Line]], longest_row: int, *, is_idle: bool) -> Iterator[ReadRecord]:
     broken: Refused | None = None
     for number, line in lines:
         if broken is not None:
             yield broken
             broken = None
         if isinstance(line, LongLine):
-            yield Refused(number, too_long(line.length, longest_row), _text(line.head))
+            yield Refused(number, too_long(line.length, longest_row), _shown_text(line.head))
             continue
         if has_too_many_values(line):
-            yield Refused(number, "the line holds more values than a row may", _text(line[:_SHOWN]))
+            yield Refused(number, "the line holds more values than a row may", _shown_text(line[:_SHOWN]))
             continue
         try:
             record = orjson.loads(line)
         except orjson.JSONDecodeError as error:
             repaired = repair_line(line)
             if not repaired.records:
-                broken = Refused(number, f"the line is not JSON: {error}", _text(line[:_SHOWN]))
+                broken = Refused(number, f"the line is not JSON: {error}", _shown_text(line[:_SHOWN]))
                 continue
             yield from (Repaired(sort, count) for sort, count in repaired.what.items())
             if repaired.cut:
-                yield Refused(number, "the record is cut off, and another one follows", _text(repaired.cut[:_SHOWN]))
+                yield Refused(
+                    number, "the record is cut off, and another one follows", _shown_text(repaired.cut[:_SHOWN])
+                )
             yield from (Located(number, one) for one in repaired.records)
             continue
         if isinstance(record, dict):
             yield Located(number, record)
         else:
-            yield Refused(number, "the line is JSON but not an object", _text(line[:_SHOWN]))
+            yield Refused(number, "the line is JSON but not an object", _shown_text(line[:_SHOWN]))
     if broken is not None:
         yield broken if is_idle else LeftOut(UNFINISHED, is_settled=True)
 
 
-def _text(raw: bytes) -> str:
+def _shown_text(raw: bytes) -> str:
     return raw.decode("utf-8", "backslashreplace")
 
 
@@ -205,3 +214,131 @@ def _is_half(escape: bytes) -> bool:
 
 def _whole(escape: re.Match[bytes]) -> bytes:
     return b"\\ufffd" if _is_half(escape[0]) else escape[0]
+
+
+# ------------------------------------------------------------------------------------------
+# The rows of exported tables: JSON lines, one JSON array, CSV or Parquet, plain or packed, by their content.
+
+_BLOCK = 2**20
+
+_BETWEEN = " \t\r\n,"
+
+
+def table_rows(path: Path, longest_row: int, *, is_idle: bool = True) -> Iterator[ReadRecord]:
+    """The rows of a file, with their numbers; one that is none is refused.
+
+    Raises OSError as the disk does, and UnreadableUnitError, after the rows before it, where the file breaks off.
+    """
+    with path.open("rb") as handle:
+        if handle.read(4) == b"PAR1":
+            # loads numpy, which other files do not need
+            from slowwave.flows.land.formats.parquet import parquet_chunks
+
+            yield from _of_chunks(parquet_chunks(handle, longest_row))
+            return
+        begins = _first_character(text_stream(handle).stream)
+        if begins == b"[":
+            yield from _of_array(text_stream(handle).stream, longest_row)
+        elif begins != b"{":
+            yield from _of_chunks(csv_chunks(Lines(text_stream(handle).stream, longest_row), longest_row))
+    if begins == b"{":
+        yield from json_lines(path, longest_row, is_idle=is_idle)
+
+
+def begins_array(path: Path) -> bool:
+    """Whether a file, plain or packed, is a JSON array. Raises OSError, and UnreadableUnitError where it is damaged."""
+    with path.open("rb") as handle:
+        return _first_character(text_stream(handle).stream) == b"["
+
+
+def _first_character(stream: BinaryIO) -> bytes:
+    try:
+        return stream.read(_SHOWN).removeprefix(codecs.BOM_UTF8).lstrip()[:1]
+    except DAMAGED as error:
+        message = f"the file is cut short or damaged: {error}"
+        raise UnreadableUnitError(message) from error
+
+
+def _of_chunks(chunks: Iterator[Chunk]) -> Iterator[ReadRecord]:
+    for chunk in chunks:
+        unreadable = chunk.rows.unreadable()
+        kept = [position for position in range(len(chunk.rows)) if position not in unreadable]
+        rows = chunk.rows.take(kept) if unreadable else chunk.rows
+        yield from (Located(number, row) for number, row in zip(rows.row_numbers, rows.as_records(), strict=True))
+        for position, why in unreadable.items():
+            yield Refused(chunk.rows.row_numbers[position], why, chunk.rows.raw(position)[:_SHOWN])
+        for bad in chunk.bad:
+            if bad.row_number is None:
+                raise UnreadableUnitError(bad.reason)
+            yield Refused(bad.row_number, bad.reason, bad.raw[:_SHOWN].decode("utf-8", "backslashreplace"))
+
+
+def _of_array(stream: BinaryIO, longest_row: int) -> Iterator[ReadRecord]:
+    """The objects of one JSON array, one after the other: the whole of it need not fit into memory."""
+    text = _StreamText(stream)
+    decoder = json.JSONDecoder()
+    number, at = 0, 1
+    text.more()
+    text.buffer = text.buffer.removeprefix("\ufeff").lstrip()
+    while True:
+        at = _next_at(text, at)
+        if text.buffer[at : at + 1] == "]":
+            text.more()  # what is packed may be cut behind it
+            if text.fault:
+                raise UnreadableUnitError(text.fault)
+            return
+        number += 1
+        wanted = _BLOCK
+        while True:
+            try:
+                row, at = decoder.raw_decode(text.buffer, at)
+                break
+            except (ValueError, RecursionError) as error:
+                held = len(text.buffer) - at
+                if text.is_ended or held > longest_row:
+                    why = too_long(held, longest_row) if held > longest_row else f"it breaks off there: {error}"
+                    message = f"row {number:,}: {text.fault or why}"
+                    raise UnreadableUnitError(message) from error
+            text.buffer, at = text.buffer[at:], 0
+            while len(text.buffer) < wanted and not text.is_ended:
+                text.more()
+            wanted *= 2
+        if isinstance(row, dict):
+            yield Located(number, row)
+        else:
+            yield Refused(number, "the row is JSON but not an object", json.dumps(row)[:_SHOWN])
+
+
+def _next_at(text: _StreamText, at: int) -> int:
+    """Where the next value begins. Raises UnreadableUnitError where none does and the array has not ended."""
+    while True:
+        while at < len(text.buffer) and text.buffer[at] in _BETWEEN:
+            at += 1
+        if at < len(text.buffer):
+            return at
+        if text.is_ended:
+            message = text.fault or "the array breaks off before its end"
+            raise UnreadableUnitError(message)
+        text.buffer, at = "", 0
+        text.more()
+
+
+class _StreamText:
+    """Characters of a stream that may break off; `fault` then says how."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self.buffer = ""
+        self.is_ended = False
+        self.fault = ""
+
+    def more(self) -> None:
+        """Read on."""
+        try:
+            block = self._stream.read(_BLOCK)
+        except DAMAGED as error:
+            self.fault = f"the file is cut short or damaged: {error}"
+            block = b""
+        self.is_ended = not block
+        self.buffer += self._decoder.decode(block, final=not block)

@@ -1,39 +1,133 @@
-"""Units whose records belong together across files, as the spans of a trace do: dealt out by what they tell of.
-
-What lies in many files becomes few units, each with all records of some of the keys, so that a unit fits into memory
-whatever the size of the files. What is dealt out lies in files without a name, which end with the program.
-"""
+"""Parts of traces, which may lie in several files: dealt out by what they belong to, and kept for what comes later."""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import math
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import orjson
 import zstandard
 
-from slowwave.flows.imports.kept_parts import KeptParts, PartLine, part_lines
 from slowwave.flows.imports.units import ReadRecord, Unit, UnreadableUnitError
+from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.kernel.store import write_durably
 from slowwave.transforms.core.hashing import digest
-from slowwave.transforms.imports.adapter import AGAIN, LeftOut, Located, Record, Refused, Repaired
+from slowwave.transforms.imports.adapter import (
+    AGAIN,
+    KEEP_DAYS,
+    LeftOut,
+    Located,
+    Record,
+    Refused,
+    Repaired,
+    days_stated,
+)
+from slowwave.transforms.imports.secrets import clean_record
+
+# ------------------------------------------------------------------------------------------
+# Parts of traces that were imported and may still grow: what comes later is read together with them.
+# `lake/imports/ADAPTER.parts` holds them for some days, without secrets; where it is gone, a later file is read as
+# if nothing had come before it.
+
+_BLOCK = 2**20
+_KEPT_LEVEL = 3
+_DAYS, _DAY_SECONDS = 7, 86_400
+
+
+@dataclass(frozen=True)
+class PartLine:
+    """A part as a line: what it tells of (`key`, or what has the same `alias` if it `follows`), when, and its record.
+
+    `identity` tells it from others as it was before secrets were taken out; `at`: seconds since 1970.
+    """
+
+    key: bytes
+    alias: bytes
+    follows: bool
+    identity: bytes
+    at: int
+    record: bytes
+
+    def text(self) -> bytes:
+        """The line, with its end."""
+        follows = b"1" if self.follows else b""
+        return b"\t".join((self.key, self.alias, follows, self.identity, b"%d" % self.at, self.record)) + b"\n"
+
+
+def part_lines(packed: BinaryIO) -> Iterator[PartLine]:
+    """The lines of packed parts."""
+    with zstandard.ZstdDecompressor().stream_reader(packed, closefd=False) as unpacked:
+        for line in io.BufferedReader(unpacked, _BLOCK):
+            key, alias, follows, identity, at, record = line.rstrip(b"\n").split(b"\t", 5)
+            yield PartLine(key, alias, bool(follows), identity, int(at), record)
+
+
+def kept_parts(folder: Path, adapter: str, options: Mapping[str, Any], *, is_written: bool) -> KeptParts:
+    """What is kept of an adapter in a folder, for as long as its options say. Raises OptionsError where they cannot."""
+    return KeptParts(folder / f"{adapter}.parts", days_stated(options, KEEP_DAYS, _DAYS), is_written=is_written)
+
+
+class KeptParts:
+    """The parts kept of one adapter for `days`; they are replaced only where `is_written`."""
+
+    def __init__(self, path: Path, days: float, *, is_written: bool = True) -> None:
+        self._path = path
+        self._seconds = days * _DAY_SECONDS
+        self._is_written = is_written
+
+    def lines(self) -> Iterator[PartLine]:
+        """What is kept; of a damaged file what can be read."""
+        with suppress(FileNotFoundError, ValueError, zstandard.ZstdError):
+            (copy,) = storage_of(self._path).on_disk([self._path])
+            with copy.open("rb") as handle:
+                yield from part_lines(handle)
+
+    def replace(self, lines: Iterable[PartLine], newest: int) -> None:
+        """Keep these parts instead, of the days before `newest`, in seconds. Raises OSError as the disk does."""
+        if not self._is_written:
+            return
+        oldest = newest - self._seconds
+
+        def write(aside: Path) -> None:
+            with (
+                aside.open("wb") as handle,
+                zstandard.ZstdCompressor(level=_KEPT_LEVEL).stream_writer(handle) as packed,
+            ):
+                for line in lines:
+                    if self._seconds and line.at >= oldest:
+                        packed.write(_without_secrets(line).text())
+
+        write_durably(self._path, write)
+
+
+def _without_secrets(line: PartLine) -> PartLine:
+    return replace(line, record=orjson.dumps(clean_record(orjson.loads(line.record))))
+
+
+# ------------------------------------------------------------------------------------------
+# Units whose records belong together across files, as the spans of a trace do: dealt out by what they tell of.
+# What lies in many files becomes few units, each with all records of some of the keys, so that a unit fits into
+# memory whatever the size of the files. What is dealt out lies in files without a name, which end with the program.
 
 _UNIT_BYTES = 64 * 2**20
 # Packed JSON lines unpack to about this many times their size.
 _PACKED_TIMES = 10
 _PACKED = (".gz", ".zst", ".parquet")
-_LEVEL = 1
+_DEALT_LEVEL = 1
 
 
 @dataclass(frozen=True)
-class Dealt:
+class TracePart:
     """A record, the key that it tells of, and when (seconds since 1970).
 
     One that `follows` goes where the record with the same `alias` is, if there is one.
@@ -47,11 +141,11 @@ class Dealt:
 
 
 # The records that one is taken apart into, with what they tell of; or what of it makes no record.
-Deal = Callable[[Located], Iterator[Dealt | Refused | LeftOut]]
+DealParts = Callable[[Located], Iterator[TracePart | Refused | LeftOut]]
 
 
-def together(
-    units: Sequence[Unit], deal: Deal, kept: KeptParts | None = None, unit_bytes: int = _UNIT_BYTES
+def join_units(
+    units: Sequence[Unit], deal: DealParts, kept: KeptParts | None = None, unit_bytes: int = _UNIT_BYTES
 ) -> list[Unit]:
     """These units as one, or as several of about `unit_bytes` each. One that cannot be read on does not end the others.
 
@@ -83,7 +177,7 @@ def together(
 class _Dealing:
     """The records of some units, dealt out when the first part is read."""
 
-    def __init__(self, units: Sequence[Unit], deal: Deal, kept: KeptParts | None, count: int) -> None:
+    def __init__(self, units: Sequence[Unit], deal: DealParts, kept: KeptParts | None, count: int) -> None:
         self._units = units
         self._deal = deal
         self._kept = kept
@@ -162,7 +256,7 @@ class _Dealing:
                 self._beside.append(record)
                 continue
             for one in self._deal(record):
-                if not isinstance(one, Dealt):
+                if not isinstance(one, TracePart):
                     self._beside.append(one)
                     continue
                 try:
@@ -181,7 +275,7 @@ class _Hands:
         self._files = [tempfile.TemporaryFile(prefix="slowwave-") for _ in range(count)]  # noqa: SIM115 - read later
         # one of its own for each: it holds what its stream has not written yet
         self._packed = [
-            zstandard.ZstdCompressor(level=_LEVEL).stream_writer(file, closefd=False) for file in self._files
+            zstandard.ZstdCompressor(level=_DEALT_LEVEL).stream_writer(file, closefd=False) for file in self._files
         ]
         self.by_alias: dict[bytes, bytes] = {}
         self.keys: set[bytes] = set()

@@ -1,26 +1,31 @@
-"""The connected sources are imported: what has not changed since, by the times of files, is not read."""
+"""Connected sources: what lies where programs usually keep logs, and the import of what is connected.
+
+What has not changed since, by the times of files, is not read.
+"""
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from slowwave.flows.imports.connections.connections import (
-    Connection,
-    Imported,
-    LastRead,
-    connections,
-    keep_last_reads,
-    last_reads,
-)
+from slowwave.flows.imports.connections import Connection, Imported, LastRead, connections, keep_last_reads, last_reads
 from slowwave.flows.imports.files import IDLE_SECONDS
-from slowwave.flows.imports.importer import found_by, importer, project_map, source_settings
-from slowwave.flows.imports.importing import ImportOptions, ImportReport
-from slowwave.flows.imports.recognised.no_rows import why_no_rows
-from slowwave.flows.imports.sources import Source, is_store, source_named
+from slowwave.flows.imports.importer import (
+    ImportOptions,
+    ImportReport,
+    found_by,
+    importer,
+    project_map,
+    source_settings,
+)
+from slowwave.flows.imports.recognition import why_no_rows
+from slowwave.flows.imports.sources import SOURCES, Source, is_store, source_named
 from slowwave.flows.imports.units import shown_name
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
@@ -28,6 +33,55 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.times import utc_iso
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.imports.secrets import clean_value
+
+# ------------------------------------------------------------------------------------------
+# What lies where the programs that can be imported from usually keep it: counted, and not read.
+
+
+@dataclass(frozen=True)
+class DetectedSource:
+    """Files of a source under one path: how many, their bytes, and when the first and the last were written, UTC."""
+
+    source: Source
+    path: Path
+    files_count: int
+    bytes_count: int
+    oldest: datetime
+    newest: datetime
+
+
+def detect_source_at(source: Source, path: Path) -> DetectedSource | None:
+    """The files of a source under a path; None where there are none, or they cannot be listed."""
+    try:
+        states = [file.stat() for file in source.listed(path)] if path.exists() else []
+    except OSError:
+        return None
+    if not states:
+        return None
+    times = [state.st_mtime for state in states]
+    return DetectedSource(
+        source, path.absolute(), len(states), sum(state.st_size for state in states), _utc(min(times)), _utc(max(times))
+    )
+
+
+def detect_sources() -> list[DetectedSource]:
+    """What is found where each source usually lies, each place once."""
+    found: dict[tuple[str, Path], DetectedSource] = {}
+    for source in SOURCES:
+        for root in source.roots:
+            place = os.path.expandvars(os.path.expanduser(root))  # noqa: PTH111 - a Path keeps no variables
+            one = detect_source_at(source, Path(place))
+            if one is not None:
+                found.setdefault((source.name, one.path.resolve()), one)
+    return list(found.values())
+
+
+def _utc(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
+
+
+# ------------------------------------------------------------------------------------------
+# The connected sources are imported: what has not changed since, by the times of files, is not read.
 
 
 def import_connected(
@@ -53,7 +107,7 @@ def import_connected(
             imported.unchanged += 1
             continue
         begin()
-        report, said = _imported(connection, settings, lake, progress)
+        report, said = _import_connection(connection, settings, lake, progress)
         warnings = [clean_value(one, Counter()) for one in said]  # they are kept, and may name files
         imported.read += 1
         imported.rows.update(report.tally.kinds)
@@ -67,7 +121,7 @@ def import_connected(
     return imported
 
 
-def _imported(
+def _import_connection(
     connection: Connection, settings: Settings, lake: Lake, progress: Callable[[str, int, int], None]
 ) -> tuple[ImportReport, list[str]]:
     """What an import made, and what kept it from more."""

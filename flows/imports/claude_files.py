@@ -15,7 +15,7 @@ from pathlib import Path
 
 import orjson
 
-from slowwave.flows.imports.kept_parts import KeptParts
+from slowwave.flows.imports.trace_parts import KeptParts
 from slowwave.flows.imports.units import (
     Found,
     NotImported,
@@ -29,6 +29,9 @@ from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.transforms.imports.adapter import Adapter, Located
 from slowwave.transforms.imports.stores.change_log import Store
 from slowwave.transforms.imports.stores.memory_files import CLAUDE_MEMORY_STORE, INDEX
+
+# ------------------------------------------------------------------------------------------
+# Claude Code's memory files and instructions under a folder: one unit, so that what is gone from it is known.
 
 # Where a folder of Claude Code's own, of a project, or of memories has them.
 _PATTERNS = (
