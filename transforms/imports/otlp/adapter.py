@@ -53,9 +53,9 @@ from slowwave.transforms.imports.otlp.turns import (
     PromptParts,
     TurnText,
     cost_of_span,
+    interpret_trace,
     memories_of,
     memory_changes,
-    read_turn,
     records_of,
     response_id,
     searches_of,
@@ -478,7 +478,7 @@ class Otlp:
         reads: dict[str, TurnText] = {}
         for trace in traces:
             if _is_over(trace, ended, context):
-                reads[trace.trace_id] = read_turn(trace, stores)
+                reads[trace.trace_id] = interpret_trace(trace, stores)
             else:
                 yield LeftOut(OPEN, is_settled=True)
         yield from _rows(reads, rules, context)

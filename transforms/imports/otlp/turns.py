@@ -198,7 +198,7 @@ class TurnText:
     spare: list[SpanNode]
 
 
-def read_turn(trace: OtlpTrace, memory_stores: Collection[str]) -> TurnText:
+def interpret_trace(trace: OtlpTrace, memory_stores: Collection[str]) -> TurnText:
     """What the spans of a trace are, and which interaction each belongs to."""
     kinds: dict[SpanNode, Kind] = {node: kind_of(node, memory_stores) for node in trace.nodes}
     contents = {node: SpanContent(node) for node in trace.nodes if kinds[node] in {"turn", "chain", "call"}}
