@@ -12,7 +12,7 @@ from slowwave.flows.decide.decisions import landed_decisions
 from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.flows.kernel.terminal import counted
 from slowwave.flows.lake.lake import Lake
-from slowwave.transforms.imports.stores.pushed import PUSH, PUSH_UNDO
+from slowwave.transforms.imports.stores.store_state import PUSH, PUSH_UNDO
 
 Record = dict[str, Any]
 

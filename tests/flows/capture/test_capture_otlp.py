@@ -24,7 +24,8 @@ from otlp_exporter import EXPORTER, OPENINFERENCE
 from small_home import SmallHome
 
 from slowwave.flows.capture.otlp_wire import UnreadableError, document_of, taken_answer
-from slowwave.flows.imports.connections import received, received_deliveries
+from slowwave.flows.imports import connections
+from slowwave.flows.imports.connections import received_deliveries
 from slowwave.flows.kernel.access.tokens import add_token
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
@@ -254,7 +255,7 @@ def test_what_comes_while_the_inbox_is_claimed_waits_for_the_next_landing(
         row.write_text('{"prompt": "Which user?", "created_at": "2026-03-02T09:00:00Z"}\n')
 
     with monkeypatch.context() as patched:
-        patched.setattr(received, "claim", claims)
+        patched.setattr(connections, "claim", claims)
         land(home)
     assert [one["prompt"] for one in landed(home)] == ["Which port?"]
     assert row.exists()
