@@ -18,6 +18,7 @@ from slowwave.dashboards.cookbook.cookbook import Recipe
 from slowwave.dashboards.html_table import cell_text
 from slowwave.dashboards.links import CASE, OPEN
 from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.words import number_of
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 
 # in the session: the address that a person chose in a grid, which `app` goes to
@@ -136,7 +137,7 @@ def draw_grid(
     more = len(columns) - len(widths)
     key = f"grid {key or caption}"
     of_rows = [next(filter(None, of_row), "") for of_row in zip(*leading.values(), strict=True)]
-    said = f"{caption} · {more} columns hidden" if more else caption
+    said = f"{caption} · {number_of(more, 'column')} hidden" if more else caption
     st.html(rendered("caption.html.jinja", text=said))
     rows = len(columns[0].values) if columns else 0
     choosing = partial(_choose_row, key, of_rows, opens) if leading or is_opening else "ignore"

@@ -153,7 +153,7 @@ def decay_forecast(frame: pl.DataFrame) -> alt.LayerChart:
         title = f"{counted(faded, 'active memory has', 'active memories have')} faded, which is all there are"
     summed, period = parts.bucketed(coming, "day", ["fading_count"])
     so_far, rows = faded, []
-    for day, count in summed.iter_rows():
+    for day, count in summed.select("day", "fading_count").iter_rows():
         so_far += count
         rows.append({"at": parts.instant(day), "value": count, "total": so_far})
     if not so_far or not rows:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import duckdb
 import polars as pl
@@ -78,10 +77,6 @@ class Answers:
         listed = ", ".join(columns)
         query = f"SELECT {listed}, {counted} AS rows FROM ({self._recipes[name].sql}) GROUP BY {listed}"  # noqa: S608 - a recipe
         return self._asked(f"{query} ORDER BY rows DESC, {listed}", name, params)
-
-    def summed(self, name: str, *sums: str, **params: str) -> tuple[Any, ...]:
-        """Return sums over the whole of an answer, each an expression of SQL."""
-        return self._asked(f"SELECT {', '.join(sums)} FROM ({self._recipes[name].sql})", name, params).row(0)  # noqa: S608 - a recipe
 
     def table(
         self,

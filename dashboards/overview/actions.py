@@ -8,22 +8,22 @@ import polars as pl
 
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.answers import ALL, Answers
-from slowwave.dashboards.links import view
+from slowwave.dashboards.links import opened_by, view
 from slowwave.dashboards.overview.tiles import Named
 from slowwave.dashboards.words import number_of, sum_of
 from slowwave.flows.kernel.terminal import shortened
 
-_MOST, _MOST_ALARMS, _CHARACTERS = 5, 2, 60
+_MOST, _CHARACTERS = 5, 60
 # what an alarm of `project_health` says, and what to do about it; '' is an action of its own already
 _ALARMS = {
-    "given to interactions of another": "Stop cross-scope injections",
-    "injected in the last": "Stop outdated injections",
+    "given to interactions of another": "Stop memories of other users or agents",
+    "injected in the last": "Stop outdated memories",
     "of its memories have the verdict harmful": "",
 }
 
 
 def actions(answers: Answers, of: Mapping[str, str], decided: Mapping[str, str]) -> list[Named]:
-    """Return the actions of a project, or of all: harm first, then failures, alarms, questions, and what only costs.
+    """Return the actions of a project, or of all: what is critical and harm, then failures, warnings, questions, costs.
 
     Nothing is counted in two of them. `of`: the params of the recipes, for instance a pattern of projects. `decided`:
     what was said of review items since the publish, by id.
@@ -36,9 +36,10 @@ def actions(answers: Answers, of: Mapping[str, str], decided: Mapping[str, str])
     harmful, unseen = waiting.filter(pl.col("kind") == "harmful"), waiting.filter("is_ignored")
     rest = waiting.filter((pl.col("kind") != "harmful") & ~pl.col("is_ignored"))
     found = [
+        _alarm(answers, of, "critical"),
         _of_items(harmful, "Reject", "harmful memory", "harmful memories", kind="harmful"),
         _failing(answers, of),
-        _alarms(answers, of),
+        _alarm(answers, of, "warning"),
         _of_items(unseen, "Check", "ignored instruction", "ignored instructions", kind="unused"),
         _of_items(rest, "Decide", "other item" if rest.height < waiting.height else "review item"),
         _forgetting(answers, of),
@@ -53,8 +54,8 @@ def _of_items(items: pl.DataFrame, do: str, one: str, many: str = "", kind: str 
         return None
     text = f"{do} {number_of(items.height, one, many)}"
     if items.height == 1:
-        item_id = items["item_id"][0]
-        return Named(text, "", view("review", item=item_id), command_line("review", "show", item_id))
+        item = items.row(0, named=True)
+        return Named(text, "", view("review", **opened_by(item)), command_line("review", "show", item["item_id"]))
     line = command_line("review", "list", **({"kind": kind} if kind else {}))
     return Named(text, "", view("review", kind=kind), line)
 
@@ -65,22 +66,22 @@ def _failing(answers: Answers, of: Mapping[str, str]) -> Named | None:
         return None
     first = failing.row(0, named=True)
     return Named(
-        f"Replace {number_of(failing.height, 'failing strategy', 'failing strategies')}",
+        f"Replace {number_of(failing['strategy_id'].n_unique(), 'failing strategy', 'failing strategies')}",
         "",
         view("strategies", project=first["project"], task_type=first["task_type"]),
         command_line("sql", "costliest_anti_patterns"),
     )
 
 
-def _alarms(answers: Answers, of: Mapping[str, str]) -> Named | None:
-    alarms = answers.rows("alarms", int(ALL), **of)["alarm"].to_list()
+def _alarm(answers: Answers, of: Mapping[str, str], level: str) -> Named | None:
+    """Return the action on the first alarm of a level that is no action already; its title has the others too."""
+    alarms = answers.rows("alarms", int(ALL), **of).filter(pl.col("level") == level)["alarm"].to_list()
     said = [next((do for words, do in _ALARMS.items() if words in alarm), f"Alarm: {alarm}") for alarm in alarms]
-    found = list(dict.fromkeys(filter(None, said)))[:_MOST_ALARMS]
-    if not found:
+    if not any(said):
         return None
     # the longest text is of an alarm that has no words of its own
-    text = " and ".join(shortened(do, _CHARACTERS) for do in found)
-    return Named(text.replace(" and Stop", " and"), "", view("runs"), command_line("sql", "alarms"), "; ".join(alarms))
+    text = shortened(next(filter(None, said)), _CHARACTERS)
+    return Named(text, "", view("runs"), command_line("sql", "alarms"), "; ".join(alarms))
 
 
 def _forgetting(answers: Answers, of: Mapping[str, str]) -> Named | None:

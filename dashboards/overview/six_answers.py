@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -11,7 +11,7 @@ import polars as pl
 
 from slowwave.dashboards.commands import case_command, command_line
 from slowwave.dashboards.cookbook.answers import ALL, Answers
-from slowwave.dashboards.links import view
+from slowwave.dashboards.links import FIRST_PAGE, opened_by, view
 from slowwave.dashboards.overview.actions import actions
 from slowwave.dashboards.overview.tiles import Named, Tile
 from slowwave.dashboards.overview.window import Days, Window
@@ -22,8 +22,8 @@ from slowwave.transforms.core.vocabularies import CAUSAL_BASES
 BEFORE = "before"
 """What the days before are called."""
 _FEWEST, _FEWEST_A_WEEK = 20, 5  # attempts on each side, from which on a difference is shown
-_MOST_WEEKS, _HINTS = 30, 2
-_NAME_CHARACTERS, _WHOLE_CHARACTERS = 48, 400
+_MOST_WEEKS, _MOST_NAMED = 30, 2
+_NAME_CHARACTERS, _WHOLE_CHARACTERS = 26, 400
 _NO_INJECTION = "No injection is known: log `memories_used` with each interaction."
 
 
@@ -143,13 +143,15 @@ def _helping(asked: _Asked) -> Tile:
         tile,
         figure=signed_points(found["difference"]),
         unit=f"points ({signed_points(found['low'])} to {signed_points(found['high'])})",
-        change="" if before is None else f"{signed_points(before['difference'])} {asked.other_is}",
+        change=""
+        if before is None
+        else f"{signed_points(found['difference'] - before['difference'])} points {asked.against}".strip(),
         says=f"{percent(found['with_share'])} succeed with, {percent(found['without_share'])} without"
         f"{' (may be chance)' if found['low'] <= 0 <= found['high'] else ''}; {found['basis']}.",
         values=[each and each[0] for each in by_week],
         limits=[each and each[1:] for each in by_week],
         values_are="Success with a memory less success without, per week, with its 90 % interval",
-        hint=_clearest(asked),
+        named=_clearest(asked),
     )
 
 
@@ -184,21 +186,21 @@ def _lacking(shown: _Part) -> str:
     return f"Needs {_FEWEST} attempts with a memory and {_FEWEST} without, in five sessions each: choose more days."
 
 
-def _clearest(asked: _Asked) -> str:
+def _clearest(asked: _Asked) -> list[Named]:
     """The memories whose effects are told from chance, the largest first."""
     # what holds is asked of DuckDB: a project may have hundreds of thousands of other memories
     bases = ", ".join(f"'{basis}'" for basis in CAUSAL_BASES)
     clear = asked.answers.chosen_rows(
         "helping_and_hurting_memories",
-        _HINTS,
+        _MOST_NAMED,
         f"(lift_low > 0 OR lift_high < 0) AND lift_basis IN ({bases})",
         "abs(lift) DESC, is_harmful DESC NULLS LAST, lift, memory_id",
         **asked.shown.scope.of_project,
     )
-    return _hint(
-        (f"{'helps' if row['lift'] > 0 else 'harms'} {signed_points(row['lift'])}", row["content"])
+    return [
+        _memory(row, f"{'helps' if row['lift'] > 0 else 'harms'} {signed_points(row['lift'])}")
         for row in clear.iter_rows(named=True)
-    )
+    ]
 
 
 # ---------------------------------------------------------------------------------------------------- are they used?
@@ -212,7 +214,7 @@ def _using(asked: _Asked) -> Tile:
     return replace(
         tile,
         figure=f"≥ {percent(used / prompts)}",
-        unit=f"of {prompts:,} answers",
+        unit=f"of all {prompts:,} answers",
         change=asked.change("used", "interactions"),
         says=f"{percent(injected / prompts)} of prompts got one." if injected else _NO_INJECTION,
         values=asked.shares("used", "interactions"),
@@ -236,7 +238,7 @@ def _costing(asked: _Asked) -> Tile:
         figure=in_short(per_week),
         unit="tokens a week",
         change="" if not before else f"{signed_percent(per_week / before - 1)} {asked.against}".strip(),
-        says=f"{percent(unused / total)} in memories never used.{_money_words(total, shown.activity)}",
+        says=f"{percent(unused / total)} of them in memories never used.{_money_words(total, shown.activity)}",
         values=[float(shown.sum("injected_tokens", bar)) for bar in asked.bars],
         values_are="Injected tokens over time",
     )
@@ -256,7 +258,7 @@ def _money_words(injected: int, activity: pl.DataFrame) -> str:
     if not tokens or not cost:
         return ""
     share = injected / tokens
-    return f" About {share * cost:,.2f} spent." if share < 1 else ""
+    return f" Cost as logged: {share * cost:,.2f}." if share < 1 else ""
 
 
 def _weeks(part: _Part) -> float:
@@ -275,11 +277,14 @@ def _ignored(asked: _Asked) -> Tile:
     if not judged:
         is_known = asked.shown.sum("injected")
         return replace(tile, lacks="No instruction was injected ten times yet." if is_known else _NO_INJECTION)
-    (ignored, injected) = asked.answers.summed(
-        "ignored_instructions", "count(*) AS ignored", "coalesce(sum(injected_count), 0)::BIGINT AS injected", **of
+    ignored = asked.answers.count("ignored_instructions", **of, at_most="0")
+    most = asked.answers.rows("ignored_instructions", _MOST_NAMED, **of)
+    return replace(
+        tile,
+        figure=f"{ignored:,}",
+        unit=f"of {number_of(judged, 'instruction')} never visible",
+        named=[_memory(row, f"{row['injected_count']:,} ×") for row in most.iter_rows(named=True)],
     )
-    answers = f" in {number_of(injected, 'answer')}" if ignored else ""
-    return replace(tile, figure=f"{ignored:,}", unit=f"of {number_of(judged, 'instruction')} never visible{answers}")
 
 
 # -------------------------------------------------------------------------------------------------- what keeps failing?
@@ -292,10 +297,13 @@ def _failing(asked: _Asked) -> Tile:
     if not total + hard and not answers.count("strategies", **of):
         return replace(tile, lacks="No strategy is known: log `success` and `strategy` with each attempt.")
     rows = answers.rows("costliest_anti_patterns", 1 if hard else 2, **of)
+    strategies = answers.counts("costliest_anti_patterns", "strategy_id", **of).height
+    places = f" in {total:,} places" if total > strategies else ""
     return replace(
         tile,
-        figure=f"{total:,}",
-        unit=("strategy" if total == 1 else "strategies") + (f", {number_of(hard, 'hard task')}" if hard else ""),
+        figure=f"{strategies:,}",
+        unit=f"{'strategy' if strategies == 1 else 'strategies'}{places}"
+        + (f", {number_of(hard, 'hard task')}" if hard else ""),
         says="" if total else "No strategy is known to fail more often than its peers.",
         values=asked.shares("successes", "attempts"),
         values_are="Success of attempts, over time",
@@ -307,20 +315,20 @@ def _failing(asked: _Asked) -> Tile:
 
 
 def _strategy(row: Mapping[str, Any]) -> Named:
-    better = f" Try {row['better_alternative']}." if row["better_alternative"] else ""
+    better = f"; try {_short(row['better_alternative'])}" if row["better_alternative"] else ""
     return Named(
         _short(row["pattern"]),
-        f"{row['failures']:,} of {row['attempts']:,} fail",
-        view("strategies", project=row["project"], task_type=row["task_type"]),
+        f"{row['failures']:,} of {row['attempts']:,} fail{better}",
+        view(FIRST_PAGE, **opened_by(row)),
         case_command(row["pattern"], row),
-        _whole(f"{row['pattern']} ({named(row['project'])}): {row['why_bad']}{better}"),
+        _whole(f"{row['pattern']} ({named(row['project'])}): {row['why_bad']}"),
     )
 
 
 def _hard_task(row: Mapping[str, Any]) -> Named:
     return Named(
         _short(row["task_type"]),
-        f"{row['failures']:,} of {row['attempts']:,} fail",
+        f"nobody succeeds in {row['attempts']:,}",
         view("strategies", project=row["project"], task_type=row["task_type"]),
         command_line("sql", "hard_tasks"),
         _whole(f"{row['task_type']} ({named(row['project'])}): nobody succeeds. {row['why_hard']}"),
@@ -344,8 +352,11 @@ def _to_do(asked: _Asked) -> Tile:
 # --------------------------------------------------------------------------------------------------------------- names
 
 
-def _hint(memories: Iterable[tuple[str, str | None]]) -> str:
-    return "; ".join(f"{figure}: {_short(content)}" for figure, content in memories)
+def _memory(row: Mapping[str, Any], figure: str) -> Named:
+    memory_id, content = row["memory_id"], row["content"] or row["memory_id"]
+    return Named(
+        _short(content), figure, view(FIRST_PAGE, **opened_by(row)), command_line("why", memory_id), _whole(content)
+    )
 
 
 def _short(text: str | None) -> str:

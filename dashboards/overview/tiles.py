@@ -29,7 +29,7 @@ class Tile:
     """An answer. `values`: over time, None where nothing is known; `lacks`: the one thing to record for an answer.
 
     `limits`: of each value the ends of its interval, where it is a difference. `has_commands`: a page without links
-    shows the command of each thing that is named. `hint`: which memories the figure is about.
+    shows the command of each thing that is named.
     """
 
     question: str
@@ -44,7 +44,6 @@ class Tile:
     named: Sequence[Named] = field(default_factory=tuple)
     lacks: str = ""
     has_commands: bool = False
-    hint: str = ""
 
     @property
     def lines(self) -> list[Line]:

@@ -13,7 +13,6 @@ import duckdb
 from markupsafe import Markup, escape
 
 from slowwave.dashboards.charts.theme import BLUE, writable
-from slowwave.dashboards.overview.six_answers import BEFORE
 from slowwave.dashboards.overview.tiles import Named, Tile
 from slowwave.dashboards.report.page import first_screen
 
@@ -50,8 +49,7 @@ def _figure(tile: Tile) -> str:
     """The figure, its unit and its change in a line; what to record where there is no figure."""
     if tile.lacks:
         return tile.lacks
-    since = "" if tile.change.endswith(BEFORE) else " since the days before"
-    change = f" ({tile.change}{since})" if tile.change else ""
+    change = f" ({tile.change} since the days before)" if tile.change else ""
     return f"{tile.figure} {tile.unit}".strip() + change
 
 

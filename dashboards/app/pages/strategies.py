@@ -89,7 +89,7 @@ def _best(answers: Answers, of: Of, task_type: str) -> None:
             "best_strategies",
             caption=shown_of("Best so far, per project, agent and kind of task", best.height, total),
             columns=_BEST_COLUMNS,
-            labels={"confidence": "Estimate"},
+            labels={"confidence": "Estimate", "is_reliable": "Above 0.50"},
         )
     asked("best_strategies", **of)
 

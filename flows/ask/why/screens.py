@@ -57,7 +57,10 @@ def memory_facts(found: Record) -> list[Fact]:
     expected = state["contradicted_expected"]
     ended = f"quoted or used in {counts['confirmed']:,} successful attempts and {counts['contradicted']:,} failed ones"
     return [
-        Fact("memory", [f"{short_id(memory_id)}: {identity_words(state, found['erased_at'])}"]),
+        Fact(
+            "memory",
+            [f"{short_id(memory_id)}: {identity_words(state, found['erased_at'])}", _written(found["changes"])],
+        ),
         Fact("text", [one_line(state["content"], "(its text is not known)")]),
         Fact("verdict", _verdict(state)),
         Fact("", [planned_words(found["planned"])] if found["planned"] else []),
@@ -87,6 +90,21 @@ def memory_facts(found: Record) -> list[Fact]:
             ),
         ),
     ]
+
+
+def _written(changes: Sequence[Record]) -> str:
+    """Return who wrote a memory and who changed it last; '' where no change of it is known."""
+    winning = [change for change in changes if change["is_winning"]]
+    if not winning:
+        return ""
+    newest, oldest = winning[0], winning[-1]
+    again = f"changed {counted(len(winning) - 1, 'time')}, last {_by(newest)}"
+    return f"written {_by(oldest)}, {again if len(winning) > 1 else 'not changed since'}"
+
+
+def _by(change: Record) -> str:
+    by = f" by {change['changed_by']}" if change["changed_by"] else ""
+    return f"{change['changed_at']:%Y-%m-%d}{by}"
 
 
 def _waiting_row(item: Record) -> FactRow:

@@ -178,7 +178,8 @@ def use_words(state: Record, as_of: datetime) -> str:
         said.append(f"{verb} on {state['fades_at']:%Y-%m-%d}")
     if state["need_30d"] is not None:
         need, if_active = _chance(state["need_30d"]), _chance(state["need_if_active"])
-        said.append(f"need within 30 days {need}, {if_active} if the project is active")
+        active = "" if if_active == need else f", {if_active} if the project is active"
+        said.append(f"need within 30 days {need}{active}")
     if state["trend"] is not None:
         said.append(f"trend {state['trend']}")
     return "; ".join(said)
