@@ -23,9 +23,9 @@ from slowwave.flows.imports.units import (
     Unit,
     UnreadableUnitError,
     file_status,
-    shown_name,
 )
 from slowwave.flows.kernel.settings import LONGEST_ROW
+from slowwave.flows.kernel.terminal import shown_name
 from slowwave.transforms.imports.adapter import Adapter, Located
 from slowwave.transforms.imports.stores.change_log import Store
 from slowwave.transforms.imports.stores.memory_files import CLAUDE_MEMORY_STORE, INDEX

@@ -17,10 +17,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slowwave.flows.imports.units import shown_name
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.kernel.terminal import shown_name
 from slowwave.flows.land.inbox import Delivery, inbox_deliveries, inbox_otlp
 from slowwave.flows.land.received.merged import claim
 from slowwave.flows.land.received.names import is_unclaimed

@@ -21,9 +21,9 @@ from slowwave.flows.imports.units import (
     UnreadableUnitError,
     file_status,
     files_below,
-    shown_name,
 )
 from slowwave.flows.kernel.settings import LONGEST_ROW
+from slowwave.flows.kernel.terminal import shown_name
 from slowwave.transforms.imports.adapter import Adapter, Forking, Located, Record
 from slowwave.transforms.imports.forks import Outline, concealed
 

@@ -16,8 +16,8 @@ from slowwave.flows.imports.importer import ImportReport
 from slowwave.flows.imports.record_readers import json_objects, table_rows
 from slowwave.flows.imports.sources import SOURCES, Source
 from slowwave.flows.imports.sqlite_files import is_sqlite, sqlite_schema
-from slowwave.flows.imports.units import NotImported, UnreadableUnitError, file_status, files_below, shown_name
-from slowwave.flows.kernel.terminal import counted, shortened
+from slowwave.flows.imports.units import NotImported, UnreadableUnitError, file_status, files_below
+from slowwave.flows.kernel.terminal import counted, shortened, shown_name
 from slowwave.transforms.imports.adapter import Located, Record
 
 # ------------------------------------------------------------------------------------------

@@ -24,9 +24,9 @@ from slowwave.flows.imports.units import (
     UnreadableUnitError,
     file_status,
     files_below,
-    shown_name,
 )
 from slowwave.flows.kernel.settings import LONGEST_ROW
+from slowwave.flows.kernel.terminal import shown_name
 from slowwave.transforms.imports.adapter import Adapter, LeftOut, Located, Refused
 from slowwave.transforms.imports.chats.cursor import BUBBLES
 from slowwave.transforms.imports.stores.cells import TooLong

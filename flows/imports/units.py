@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from slowwave.flows.kernel.terminal import shown_name
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.imports.adapter import LeftOut, Located, Refused, Repaired
 from slowwave.transforms.imports.forks import Outline
@@ -67,11 +68,6 @@ class Found:
 
     units: list[Unit] = field(default_factory=list)
     others: list[NotImported] = field(default_factory=list)
-
-
-def shown_name(path: str | os.PathLike[str]) -> str:
-    """A path as text, whatever bytes it is of."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def file_status(path: Path) -> os.stat_result:

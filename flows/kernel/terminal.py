@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 
@@ -58,3 +59,8 @@ def size_shown(size: float) -> str:
     """`1.2 GB`, `0.1 MB`, `3.4 kB`: so many bytes."""
     unit, name = next((unit, name) for least, unit, name in _UNITS if size >= least)
     return f"{size / unit:,.1f} {name}"
+
+
+def shown_name(path: str | os.PathLike[str]) -> str:
+    """Return a path as text, whatever bytes it is of."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from slowwave.flows.imports.claude_files import ClaudeFiles
-from slowwave.flows.imports.units import shown_name
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.store import fsync_path, write_durably
-from slowwave.flows.kernel.terminal import terminal_safe
+from slowwave.flows.kernel.terminal import shown_name, terminal_safe
 from slowwave.flows.push.door import StoreChangedError
 from slowwave.transforms.decisions.push.wanted import State, altered
 from slowwave.transforms.imports.stores.memory_files import (

@@ -219,7 +219,7 @@ def test_a_recipe_shows_what_the_command_says(published, home, monkeypatch):
     app = drawn(sql_page, published, recipe="memories_of_project", with_project="shop")
     said = words(app)
     assert "2 rows, in" in said
-    assert any("memory?memory_id=m1" in addresses for addresses in leading["Result"].values())
+    assert "memory:m1" in leading["Result"]["opens"]
     assert "slowwave sql memories_of_project --param project=shop --format parquet > result.parquet" in commands(app)
     assert len(app.get("download_button")) == 2
     listed = home.run("sql", "memories_of_project", "--param", "project=shop", "--format", "csv").stdout

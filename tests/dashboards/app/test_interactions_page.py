@@ -58,7 +58,7 @@ def published(home):
         ({"client": "ide"}, ["b"]),
         ({"client": "", "project": ""}, ["c"]),
         ({"agent": "coder", "client": "cli"}, ["a"]),
-        ({"user_id": "u1"}, ["b"]),
+        ({"user": "u1"}, ["b"]),
         ({"since": f"{SECOND}.000003Z"}, ["a", "c"]),
         ({"since": "2026-03-02T10:00:00.000003+01:00"}, ["a", "c"]),
         ({"since": SECOND, "until": f"{SECOND}.000003"}, ["b"]),
@@ -83,7 +83,7 @@ def test_the_recipe_lists_what_fits_newest_first_and_exact_in_time(home, params,
 
 
 def test_the_page_lists_the_same_at_its_address(published):
-    page = drawn(interactions_page, published, session="s1", since="2026-03-02")
+    page = drawn(interactions_page, published, session="s1", **{"from": "2026-03-02"})
     said = words(page)
     assert "1 to 2 of 2 interactions" in said
     assert said.index(f"{SECOND}.000004Z") < said.index(f"{SECOND}.000002Z")
@@ -97,7 +97,7 @@ def test_a_long_list_goes_on_on_a_second_page(published):
 
 
 def test_what_is_no_time_is_said_and_what_fits_nothing(published):
-    assert "someday is no time" in words(drawn(interactions_page, published, since="someday"))
+    assert "someday is no time" in words(drawn(interactions_page, published, **{"from": "someday"}))
     assert "No interaction fits" in words(drawn(interactions_page, published, client="none of these"))
 
 

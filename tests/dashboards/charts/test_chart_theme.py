@@ -106,7 +106,7 @@ def test_the_same_chart_has_the_same_bytes_in_another_process():
 
 def test_times_are_utc_whatever_the_time_zone():
     days = [date(2026, 3, 1) + timedelta(days=at) for at in range(3)]
-    columns = ("injected_interactions", "echoing_interactions", "using_interactions")
+    columns = ("injected_interactions", "referencing_interactions")
     svg = chart_svg(charts.reinforcement_over_time(pl.DataFrame({"day": days, **dict.fromkeys(columns, [1] * 3)})))
     assert re.findall(r">(\d+ \w{3})<", svg) == ["1 Mar", "2 Mar", "3 Mar"]
 

@@ -99,7 +99,7 @@ FIRST_ROWS = {
     "late_rows": {"landed_table": "outcomes", "late_rows": 1, "worst_hours": 48.0},
     "agents": {"agent": "keeper", "interactions": 45},
     "success_difference": {"since": "1900-01-01", "basis": "randomised", "is_enough": True},
-    "activity_by_day": {"day": "2026-03-02", "injected": 6, "used": 0, "tokens": None},
+    "activity_by_day": {"day": "2026-03-02", "injected": 6, "used": 2, "tokens": None},
     "attempts_by_injection": {"has_memory": False, "offered_count": 1, "probability": 0.5, "attempts": 20},
     "injected_memories": {"memory_id": "bad advice", "injected": 20, "used": 0, "is_unused": True},
     "ignored_instructions": {"memory_id": "tabs", "injected_count": 1},

@@ -223,7 +223,7 @@ def test_what_to_act_on_comes_first_with_its_command(taught: SmallHome, taught_h
     page = Page(taught_html)
     first = page.text.partition("How this was made")[0]
     for said in (
-        "Needs 20 attempts with a memory and 20 without: choose more days.",
+        "Needs 20 attempts with a memory and 20 without, in five sessions each: choose more days.",
         "Archive 1 harmful memory slowwave review list --kind harmful",
         "Replace 1 failing strategy slowwave sql costliest_anti_patterns",
         "slowwave why 'bad advice'",

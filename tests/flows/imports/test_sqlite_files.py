@@ -198,7 +198,7 @@ def test_a_store_left_half_written_is_not_mended_by_us(tmp_path: Path):
 _READS = """
 import sys
 from pathlib import Path
-from slowwave.flows.imports.stores.sqlite_copy import sqlite_copy
+from slowwave.flows.imports.sqlite_files import sqlite_copy
 with sqlite_copy(Path(sys.argv[1])) as copy:
     print(copy.execute("SELECT count(*) FROM heuristics").fetchone()[0])
 """

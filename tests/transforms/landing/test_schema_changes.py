@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from delivered import utc
 
-from slowwave.transforms.core.schema import Json, Landed, Table, column, columns, polars_schema
+from slowwave.transforms.core.schema import Carried, Json, Landed, Table, column, columns, polars_schema
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import EVIDENCE
 from slowwave.transforms.landing.decisions_table import Decisions
@@ -39,15 +39,14 @@ class Notes(Landed):
     name: ClassVar[str] = "notes"
     key: ClassVar[tuple[str, ...]] = ("note_id",)
     event_time: ClassVar[str] = "at"
-    state: ClassVar[tuple[str, ...]] = ("text", "weight", "tags")
 
     note_id: str = column("Key.", required=True)
     at: datetime = column("When.", required=True)
     recorded_at: datetime = column("When written.", default=None)
-    text: str | None = column("Text.", default=None)
+    text: str | None = column("Text.", default=None, carried=Carried())
     tokens: float | None = column("Tokens.", default=None, was=int)
-    weight: float | None = column("Weight.", ge=0, default=None, since=2)
-    tags: list[str] | None = column("Tags.", default=None, since=2)
+    weight: float | None = column("Weight.", ge=0, default=None, since=2, carried=Carried())
+    tags: list[str] | None = column("Tags.", default=None, since=2, carried=Carried())
     scope: Literal["agent", "global"] | None = column("Scope.", default=None, since=3)
     is_kept: bool = column("Kept.", default=True, since=3)
     extra: Annotated[str | None, Json] = column("Unknown fields.", default=None)

@@ -44,7 +44,9 @@ class AttemptsByInjection(Table):
         "Key: with which chance injected each of them, as logged. 1: chance had no part, or nothing was logged.",
         unit="probability",
     )
-    block: str = column("Key: session, without one the interaction. Attempts of one block count together.")
+    block: str = column(
+        "Key: its session, without one its interaction, else itself: attempts of one block count together."
+    )
     attempts: int = column("Attempts. Of interactions that landed.")
     successes: int = column("Of them successful.")
     run_id: str = column(RUN_ID)
