@@ -224,7 +224,7 @@ def test_what_to_act_on_comes_first_with_its_command(taught: SmallHome, taught_h
     first = page.text.partition("How this was made")[0]
     for said in (
         "Needs 20 attempts with a memory and 20 without, in five sessions each: choose more days.",
-        "Archive 1 harmful memory slowwave review list --kind harmful",
+        "Reject 1 harmful memory slowwave review show ",
         "Replace 1 failing strategy slowwave sql costliest_anti_patterns",
         "slowwave why 'bad advice'",
         "Compared with interactions from which it was left out at random.",
