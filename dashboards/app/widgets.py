@@ -146,10 +146,10 @@ def carried() -> dict[str, str]:
 def carrying(link: str) -> str:
     """Return the address of a view, with what is handed on and it does not say itself; '' is nowhere."""
     page, _, query = link.partition("?")
-    own = dict(parse_qsl(query))
+    own = dict(parse_qsl(query, keep_blank_values=True))
     is_of_project = "project" in own or "no_project" in own
     more = {name: text for name, text in carried().items() if not (is_of_project and name.endswith("project"))}
-    return f"{page}?{urlencode(more | own)}" if link and more else link
+    return f"{page}?{urlencode(more | own, safe=":")}" if link and more else link
 
 
 def choice(

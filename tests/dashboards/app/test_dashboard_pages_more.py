@@ -133,7 +133,7 @@ def test_the_command_below_a_table_has_what_is_chosen(taught):
         drawn(review_page, taught, kind="contradiction")
     )
     nowhere = bodies(drawn(strategies_page, taught, no_project="yes"))
-    assert 'sql?recipe=best_strategies&amp;with_project="' in nowhere
+    assert 'recipe=best_strategies&amp;with_project="' in nowhere
 
 
 def test_estimates_stand_beside_their_strategy(taught):
