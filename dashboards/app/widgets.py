@@ -149,7 +149,7 @@ def carrying(link: str) -> str:
     own = dict(parse_qsl(query, keep_blank_values=True))
     is_of_project = "project" in own or "no_project" in own
     more = {name: text for name, text in carried().items() if not (is_of_project and name.endswith("project"))}
-    return f"{page}?{urlencode(more | own, safe=":")}" if link and more else link
+    return f"{page}?{urlencode(more | own, safe=':')}" if link and more else link
 
 
 def choice(
