@@ -7,7 +7,7 @@ import io
 import json
 import re
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import unquote_plus
 
 import duckdb
 import pytest
@@ -97,7 +97,7 @@ def test_a_row_opens_its_memory_by_click_and_by_keyboard_and_esc_closes_it(dashb
     address, second = page.url, rows_of(page, "1 to 50 of")[2][0]
     for choose in (row_chosen, row_chosen_by_keys):
         choose(page, "1 to 50 of", 1)
-        assert unquote(page.url) == f"{address}&open=memory:{second}"
+        assert unquote_plus(page.url) == f"{unquote_plus(address)}&open=memory:{second}"
         expect(page.get_by_role("dialog")).to_contain_text(f"{second}: ")
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
@@ -159,4 +159,4 @@ def test_an_unknown_memory_is_told_with_those_like_it(dashboard, page: Page):
     expect(page.get_by_text("no memory mem-00010 is known")).to_be_visible()
     at = [row[0] for row in rows_of(page, "Memories with a similar id")[1:]].index("mem-0001")
     row_chosen(page, "Memories with a similar id", at)
-    assert unquote(page.url).endswith("open=memory:mem-0001")
+    assert unquote_plus(page.url).endswith("open=memory:mem-0001")

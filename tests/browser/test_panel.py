@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from urllib.parse import unquote
+from urllib.parse import unquote, urlencode
 
 import duckdb
 import pytest
@@ -144,10 +144,7 @@ def test_hostile_memories_are_text_in_the_panel(running: Dashboard, page: Page):
     for row in [
         row for row in hostile_rows() if "memory_id" in row and row["memory_id"].startswith(("script", "handler"))
     ]:
-        opened(page, f"{running.address}/memories")
-        page.goto(
-            page.evaluate("(id) => `${location.pathname}?open=${encodeURIComponent('memory:' + id)}`", row["memory_id"])
-        )
+        opened(page, f"{running.address}/memories?" + urlencode({"open": f"memory:{row['memory_id']}"}))
         expect(panel_of(page)).to_contain_text("says the memory called")
         assert page.locator("[role=dialog] img[src='x'], [role=dialog] script, [role=dialog] [onerror]").count() == 0
         assert "owned" not in page.title()

@@ -34,7 +34,7 @@ def test_the_scope_goes_from_page_to_page(dashboard: Dashboard, page: Page) -> N
 def test_a_row_and_a_tile_carry_the_scope_on(dashboard: Dashboard, page: Page) -> None:
     opened(page, f"{dashboard.address}/memories?project=harbour-shop&days=0")
     row_chosen(page, "1 to")
-    assert "memory_id=" in page.url
+    page.wait_for_url("**open=memory*")
     assert "project=harbour-shop&days=0" in page.url
     opened(page, f"{dashboard.address}/?days=7")
     page.get_by_role("link", name="What keeps failing?").click()
@@ -86,7 +86,7 @@ def test_the_row_is_compact_on_a_desk(dashboard: Dashboard, browser: Browser, pa
 
 
 def test_a_week_that_goes_on_is_marked(dashboard: Dashboard, page: Page) -> None:
-    opened(page, f"{dashboard.address}/")
+    opened(page, f"{dashboard.address}/strategies")
     expect(page.get_by_text("Ring: a week that had not ended").first).to_be_visible()
 
 
