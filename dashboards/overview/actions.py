@@ -44,8 +44,8 @@ def actions(answers: Answers, of: Mapping[str, str], decided: Mapping[str, str])
         _of_items(rest, "Decide", "other item" if rest.height < waiting.height else "review item"),
         _forgetting(answers, of),
     ]
-    taken = _taken(items.filter(is_decided).height)
-    return [*[action for action in found if action is not None][:_MOST], *taken]
+    decided_items = _say_decided(items.filter(is_decided).height)
+    return [*[action for action in found if action is not None][:_MOST], *decided_items]
 
 
 def _of_items(items: pl.DataFrame, do: str, one: str, many: str = "", kind: str = "") -> Named | None:
@@ -91,6 +91,6 @@ def _forgetting(answers: Answers, of: Mapping[str, str]) -> Named | None:
     return Named(text, "", view("review"), command_line("forget", "plan")) if planned else None
 
 
-def _taken(count: int) -> Iterator[Named]:
+def _say_decided(count: int) -> Iterator[Named]:
     if count:
         yield Named(f"{number_of(count, 'review item')} decided, takes effect tonight", "", view("review"))

@@ -277,7 +277,7 @@ def _ignored(asked: _Asked) -> Tile:
     if not judged:
         is_known = asked.shown.sum("injected")
         return replace(tile, lacks="No instruction was injected ten times yet." if is_known else _NO_INJECTION)
-    ignored = asked.answers.count("ignored_instructions", **of, at_most="0")
+    ignored = asked.answers.count("ignored_instructions", **of)
     most = asked.answers.rows("ignored_instructions", _MOST_NAMED, **of)
     return replace(
         tile,

@@ -59,7 +59,10 @@ def memory_facts(found: Record) -> list[Fact]:
     return [
         Fact(
             "memory",
-            [f"{short_id(memory_id)}: {identity_words(state, found['erased_at'])}", _written(found["changes"])],
+            [
+                f"{short_id(memory_id)}: {identity_words(state, found['erased_at'])}",
+                _describe_authors(found["changes"]),
+            ],
         ),
         Fact("text", [one_line(state["content"], "(its text is not known)")]),
         Fact("verdict", _verdict(state)),
@@ -92,7 +95,7 @@ def memory_facts(found: Record) -> list[Fact]:
     ]
 
 
-def _written(changes: Sequence[Record]) -> str:
+def _describe_authors(changes: Sequence[Record]) -> str:
     """Return who wrote a memory and who changed it last; '' where no change of it is known."""
     winning = [change for change in changes if change["is_winning"]]
     if not winning:
