@@ -341,7 +341,7 @@ def test_stated_settings_of_imports_are_settings(tmp_path: Path) -> None:
     (block,) = (block for block in _blocks("toml") if "[imports." in block)
     Settings(tmp_path).settings_file.write_text(block)
     stated = Settings(tmp_path).stated("imports", {source.name for source in SOURCES})["otlp"]
-    assert [*Otlp().made([], Context(options=stated))] == []  # raises where a name or a value is not one
+    assert [*Otlp().make_rows([], Context(options=stated))] == []  # raises where a name or a value is not one
 
 
 def test_a_stated_place_to_publish_to_is_one(tmp_path: Path) -> None:

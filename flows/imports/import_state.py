@@ -204,7 +204,7 @@ class SeenFile:
         """Write down what will have been landed once these deliveries are in the inbox. Raises OSError."""
         self._next = seen
         if self._is_kept and (deliveries or seen != self._seen):
-            packed = zstandard.compress(orjson.dumps({**_stated(seen), "deliveries": deliveries}))
+            packed = zstandard.compress(orjson.dumps({**_encode_seen(seen), "deliveries": deliveries}))
             write_durably(self._expected, lambda aside: aside.write_bytes(packed))
             self._is_expected = True
 
@@ -259,7 +259,7 @@ def _read(path: Path) -> dict[str, Any] | None:
         raise UserError(message) from error
 
 
-def _stated(seen: SeenStore) -> dict[str, Any]:
+def _encode_seen(seen: SeenStore) -> dict[str, Any]:
     memories = {
         memory_id: [_microseconds(one.at), one.is_live, dict(one.digests), sorted(one.stores)]
         for memory_id, one in seen.memories.items()

@@ -293,7 +293,7 @@ class Import:
             delivery_writer(self.folder, self.adapter.name, self._packers[0]) as rows,
             delivery_writer(self.folder, self.adapter.name, self._packers[1]) as refused,
         ):
-            made = reading.made(context)
+            made = reading.make_rows(context)
             for line in delivery_lines(made, self.adapter, tally, wanted, reading.name):
                 (refused if line.is_refused else rows).write(line.text)
             if self._seen is not None and context.before is not None:
@@ -320,14 +320,14 @@ class _UnitReading:
         self.name = re.split(r"[/\\]", unit.name)[-1]
         self.fault = ""
 
-    def made(self, context: Context) -> Iterator[Made]:
+    def make_rows(self, context: Context) -> Iterator[Made]:
         """What the adapter makes, and what could not be read; the records are counted by kind."""
-        for one in self._adapter.made(self._records(), context):
+        for one in self._adapter.make_rows(self._records(), context):
             yield one
-            yield from self._taken()
-        yield from self._taken()
+            yield from self._take_beside()
+        yield from self._take_beside()
 
-    def _taken(self) -> Sequence[Made]:
+    def _take_beside(self) -> Sequence[Made]:
         taken, self._beside = self._beside, []
         return taken
 

@@ -54,7 +54,7 @@ def seen_store(settings: Settings, lake: Lake, place: Place) -> SeenStore:
         raise UserError(message)
     context = Context(projects_by(options.projects), options=options.settings, before=before)
     changed = set()
-    for made in _adapter(place).made(_records(unit), context):
+    for made in _adapter(place).make_rows(_records(unit), context):
         if isinstance(made, Row) and "memory_id" in made.fields and made.fields.keys() - _BESIDE:
             changed.add(made.fields["memory_id"])
     return SeenStore(known, frozenset(changed))

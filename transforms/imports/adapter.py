@@ -257,6 +257,6 @@ class Adapter(Protocol):
         """
         ...
 
-    def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
+    def make_rows(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
         """What the records of one unit make, in their order, holding no more of them than a turn needs."""
         ...

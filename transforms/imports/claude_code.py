@@ -46,10 +46,10 @@ class ClaudeCode:
             )
         return "Claude Code" if of_session else None
 
-    def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
+    def make_rows(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
         """As in Adapter. Raises OptionsError for options that it does not have."""
         check_names(context.options, TURN_OPTIONS)
-        yield from _ClaudeTranscript(context).made(records)
+        yield from _ClaudeTranscript(context).make_rows(records)
 
     def outline(self, read: Callable[[Callable[[bytes], bool]], Iterable[Located]]) -> Outline:
         """As in Forking: a copy of a prompt keeps its uuid, says which it had, or has the same answer."""
@@ -93,7 +93,7 @@ class _ClaudeTranscript:
         self._agent_type = ""
         self._seen: set[str] = set()
 
-    def made(self, records: Iterable[Located]) -> Iterator[Made]:
+    def make_rows(self, records: Iterable[Located]) -> Iterator[Made]:
         for located in records:
             record = located.record
             kind, uuid = text_in(record, "type"), text_in(record, "uuid")

@@ -344,7 +344,7 @@ class CodexAdapter:
         )
         return f"{kind} {finished}".strip() or text_in(record, "record_type") or "record"
 
-    def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
+    def make_rows(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
         """As in Adapter."""
         check_names(context.options, TURN_OPTIONS)
         rollout = Rollout(context)

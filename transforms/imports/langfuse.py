@@ -469,7 +469,7 @@ class Langfuse:
         """Return the table that a row is of."""
         return f"row of {table_of(record) or 'no table of Langfuse'}"
 
-    def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
+    def make_rows(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
         """The rows of these traces and scores, which may be in any order and more than once.
 
         Raises OptionsError where an option cannot be used.

@@ -182,7 +182,7 @@ class Pi:
         version = head.get("version", 1)
         return f"pi or OpenClaw (format {version})" if version in _VERSIONS else None
 
-    def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
+    def make_rows(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
         """As in Adapter. Raises OptionsError for options that it does not have."""
         check_names(context.options, TURN_OPTIONS)
         session = _PiSession(context)

@@ -166,7 +166,7 @@ def test_a_long_transcript_is_never_held_as_a_whole(tmp_path: Path) -> None:
     (unit,) = found_under(source, [aged(path)]).units
     tracemalloc.start()
     records = (one for one in unit.read() if isinstance(one, Located))
-    made = sum(1 for _ in source.adapter.made(records, Context()))
+    made = sum(1 for _ in source.adapter.make_rows(records, Context()))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert made >= 200

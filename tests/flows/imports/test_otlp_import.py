@@ -268,7 +268,7 @@ def _all_made(units: list[Unit]) -> list[Made]:
     made: list[Made] = []
     for unit in units:
         records = [one for one in unit.read() if isinstance(one, Located)]
-        made += OTLP.adapter.made(records, Context())
+        made += OTLP.adapter.make_rows(records, Context())
     return sorted(made, key=repr)
 
 

@@ -98,4 +98,4 @@ def score(id_: str = "sc-1", **further: Any) -> dict[str, Any]:
 def made(*rows: Mapping[str, Any], **options: Any) -> list[Made]:
     """What the adapter makes of these rows."""
     located = [Located(number, row) for number, row in enumerate(rows, 1)]
-    return [*Langfuse().made(located, Context(options=options))]
+    return [*Langfuse().make_rows(located, Context(options=options))]

@@ -21,7 +21,7 @@ def located(records: Sequence[Mapping[str, Any]]) -> list[Located]:
 
 def made(adapter: Adapter, records: Sequence[Mapping[str, Any]], context: Context | None = None) -> list[Made]:
     """What an adapter makes of records."""
-    return list(adapter.made(located(records), context or Context()))
+    return list(adapter.make_rows(located(records), context or Context()))
 
 
 def rows(adapter: Adapter, records: Sequence[Mapping[str, Any]], context: Context | None = None) -> list[Fields]:

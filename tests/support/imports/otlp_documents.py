@@ -127,7 +127,7 @@ def made(*documents: Mapping[str, Any], options: Mapping[str, Any] | None = None
     """What the adapter makes of these documents."""
     located = [Located(number, document) for number, document in enumerate(documents, 1)]
     context = Context(is_idle=is_idle, options=options or {})
-    return [*Otlp().made(located, context)]
+    return [*Otlp().make_rows(located, context)]
 
 
 def rows(found: Iterable[Made], key: str) -> list[dict[str, Any]]:

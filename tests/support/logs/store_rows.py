@@ -127,7 +127,7 @@ def told(
     before = ReadBefore(
         name, SeenStore(store.version) if seen is None else seen, seen_at, frozenset(absent), accepts_vanished
     )
-    return list(store.made(records(store, tables), Context(before=before)))
+    return list(store.make_rows(records(store, tables), Context(before=before)))
 
 
 def rows_of(made: Iterable[Made]) -> list[dict[str, Any]]:

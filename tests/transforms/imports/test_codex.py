@@ -37,7 +37,7 @@ CITATION = (
 def made_of(records: list[Record], **context: Any) -> list[Made]:
     """What the adapter makes of the records of one rollout."""
     located = (Located(number, record) for number, record in enumerate(records, start=1))
-    return list(CodexAdapter().made(located, Context(**context)))
+    return list(CodexAdapter().make_rows(located, Context(**context)))
 
 
 def rows_of(records: list[Record], **context: Any) -> list[dict[str, Any]]:

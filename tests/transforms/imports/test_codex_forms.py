@@ -26,7 +26,7 @@ def message(role: str, *texts: str, **more: Any) -> Record:
 
 def read_rollout(records: list[Record]) -> tuple[list[Record], list[LeftOut | Refused]]:
     located = [Located(number, record) for number, record in enumerate(records, 1)]
-    found = [*CodexAdapter().made(located, Context(project_of=last_folder))]
+    found = [*CodexAdapter().make_rows(located, Context(project_of=last_folder))]
     rows = [one.fields for one in found if isinstance(one, Row) and "prompt" in one.fields]
     return rows, [one for one in found if isinstance(one, (LeftOut, Refused))]
 
@@ -63,7 +63,7 @@ def test_a_rollout_without_wrappers_has_its_turns_in_their_order() -> None:
 
 def test_its_runs_of_tests_are_outcomes() -> None:
     located = [Located(number, record) for number, record in enumerate(BARE, 1)]
-    found = [one.fields for one in CodexAdapter().made(located, Context()) if isinstance(one, Row)]
+    found = [one.fields for one in CodexAdapter().make_rows(located, Context()) if isinstance(one, Row)]
     assert [row["success"] for row in found if "success" in row] == [True]
 
 

@@ -27,7 +27,7 @@ class Third:
     def detected(self, first: Sequence[Record]) -> str | None:
         return "third" if first else None
 
-    def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:  # noqa: ARG002 - makes nothing
+    def make_rows(self, records: Iterable[Located], context: Context) -> Iterator[Made]:  # noqa: ARG002 - makes nothing
         return iter(())
 
 

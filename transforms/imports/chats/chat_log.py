@@ -123,7 +123,7 @@ class ChatLog:
         """As in Adapter."""
         return next((said for record in first if (said := self.producer(record)) is not None), None)
 
-    def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
+    def make_rows(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
         """Yield the rows of these records. Raises OptionsError where an option is one that turns do not have."""
         check_names(context.options, TURN_OPTIONS)
         session = _ChatSession(self.name, context)

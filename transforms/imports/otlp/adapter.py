@@ -449,7 +449,7 @@ class Otlp:
             return f"span ({stated_kind(held, text_value(item.get('name')))})"
         return f"log record ({event_name(item, held, plain_value(item.get('body'))) or 'unnamed'})"
 
-    def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
+    def make_rows(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
         """The rows of these documents; the spans of a trace may be in any of them, in any order, and more than once.
 
         Raises OptionsError where an option cannot be used.

@@ -127,7 +127,7 @@ class StoreReading:
             for memory_id, memory in self.seen.memories.items():
                 self.seen.memories[memory_id] = replace(memory, digests={})
 
-    def made(self, facts: Iterable[Fact]) -> Iterator[Made]:
+    def make_rows(self, facts: Iterable[Fact]) -> Iterator[Made]:
         """Rows of what has not been landed yet, and what is refused or left out."""
         for one in facts:
             fact = self._without_erased(_without_secrets(one))
@@ -382,7 +382,7 @@ class Store:
         table = record.get("table")
         return f"row of {table}" if isinstance(table, str) else "file"
 
-    def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
+    def make_rows(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
         """As in Adapter: what is new beside `context.before`. All records of the store are taken, or none count.
 
         Raises ValueError without `context.before`.
@@ -391,7 +391,7 @@ class Store:
             message = "a store is read beside what was seen of it before"
             raise ValueError(message)
         reading = StoreReading(context.before, self.version)
-        yield from reading.made(self.facts(records, context))
+        yield from reading.make_rows(self.facts(records, context))
         if reading.unchanged:
             yield LeftOut(_UNCHANGED, reading.unchanged, is_settled=True)
         if reading.is_too_much and not context.before.accepts_vanished:

@@ -52,7 +52,9 @@ def file(path: str, text: str, directory: str | None, modified_at: str = "2026-0
 
 def told(*files: dict[str, Any], seen: SeenStore | None = None, seen_at: datetime = SEEN_AT) -> list[Made]:
     before = ReadBefore("one", SeenStore(CLAUDE_MEMORY_STORE.version) if seen is None else seen, seen_at)
-    return list(CLAUDE_MEMORY_STORE.made([Located(n, one) for n, one in enumerate(files, 1)], Context(before=before)))
+    return list(
+        CLAUDE_MEMORY_STORE.make_rows([Located(n, one) for n, one in enumerate(files, 1)], Context(before=before))
+    )
 
 
 def test_a_memory_file_says_until_when_it_counts():
