@@ -127,7 +127,7 @@ JUDGED = {
     "used": [
         "verdict keep: - Quoted in 12 interactions, last 7 days ago. - Estimated need {need_30d}",
         "strength 1.00 (strong; half-life 90 days); need within",
-        "need within 30 days {need_30d}, {need_if_active} if the project is active; trend new",
+        "need within 30 days {need_30d}; trend new",
     ],
     "pinned": [
         "- Eligible in only 12 interactions, not injected: too few to judge (under 20).",
@@ -184,7 +184,7 @@ def test_a_half_life_of_one_day_is_no_days():
 def test_the_text_says_what_to_do_and_why(judged, capfd, monkeypatch, memory_id):
     ask = asking(judged.folder, capfd, monkeypatch)
     state = ask(memory_id).found["memory"]
-    told = {name: f"{state[name]:.2f}" for name in ("need_30d", "need_if_active") if state[name]}
+    told = {"need_30d": f"{state['need_30d']:.2f}"} if state["need_30d"] else {}
     told["fades_at"] = (state["fades_at"] or "")[:10]
     text = " ".join(ask(memory_id, output="text").out.split())
     for said in JUDGED[memory_id]:

@@ -108,8 +108,9 @@ def test_a_narrow_terminal_has_narrow_lines_and_no_more_of_them(published, monke
 def test_a_memory_on_one_screen(home):
     lines = home.ask("why", "m1").stdout.splitlines()
     assert lines[0] == "memory       m1: superseded knowledge of project shop"
-    assert lines[1] == f"text         {memory('m1')['content']}"
-    assert lines[2].startswith("verdict      inactive: ")
+    assert lines[1].strip() == "written 2026-03-01, changed 1 time, last 2026-03-09"
+    assert lines[2] == f"text         {memory('m1')['content']}"
+    assert lines[3].startswith("verdict      inactive: ")
     start = lines.index("evidence     the strongest 3 of 11 interactions:")
     assert [line.split()[:2] for line in lines[start + 1 : start + 4]] == [
         ["2026-03-08", "i8"],
