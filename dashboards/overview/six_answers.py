@@ -228,11 +228,11 @@ def _using(asked: _Asked) -> Tile:
 def _costing(asked: _Asked) -> Tile:
     tile = asked.tile("What do they cost?", "memories", list="cost")
     shown = asked.shown
-    unused, total = _injected_tokens(shown)
+    unused, total = shown.sum("unused_tokens"), shown.sum("injected_tokens")
     if not total:
         return replace(tile, lacks=_NO_INJECTION)
     per_week = total / _weeks(shown)
-    before = 0 if asked.other is None else _injected_tokens(asked.other)[1] / _weeks(asked.other)
+    before = 0 if asked.other is None else asked.other.sum("injected_tokens") / _weeks(asked.other)
     return replace(
         tile,
         figure=in_short(per_week),
@@ -242,13 +242,6 @@ def _costing(asked: _Asked) -> Tile:
         values=[float(shown.sum("injected_tokens", bar)) for bar in asked.bars],
         values_are="Injected tokens over time",
     )
-
-
-def _injected_tokens(part: _Part) -> tuple[int, int]:
-    """Return the injected tokens of memories that were never used, and those of all."""
-    found = part.answers.counts("injected_memories", "is_unused", "injected_tokens", **part.params)
-    tokens = pl.col("injected_tokens") * pl.col("rows")
-    return int(found.filter("is_unused").select(tokens.sum()).item()), int(found.select(tokens.sum()).item())
 
 
 def _money_words(injected: int, activity: pl.DataFrame) -> str:

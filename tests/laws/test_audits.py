@@ -258,6 +258,15 @@ FAULTS = {
         "UPDATE attempts_by_injection SET successes = attempts + 1",
         "UPDATE attempts_by_injection SET task_type = 'another'",
     ),
+    "use_by_day_is_explained": (
+        "UPDATE use_by_day SET injected_tokens = injected_tokens + 1",
+        "UPDATE use_by_day SET unused_tokens = injected_tokens + 1",
+        "UPDATE memory_health SET content = content || ', and more'",
+        "UPDATE use_by_day SET injected_interactions = injected_interactions + 1000",
+        "UPDATE use_by_day SET referencing_interactions = echoing_interactions + using_interactions + 1",
+        "UPDATE use_by_day SET parroting_interactions = echoing_interactions + 1",
+        "UPDATE use_by_day SET day = day - 1000",
+    ),
     "one_run": (
         "INSERT INTO memory_references BY NAME SELECT * REPLACE ('another' AS run_id) FROM memory_references LIMIT 1",
         *[f"UPDATE {table} SET as_of = as_of - INTERVAL 1 DAY" for table in PUBLISHED],  # noqa: S608 - declared names

@@ -15,6 +15,7 @@ from slowwave.transforms.health.answerable.tables import (
     AnswerableQuestions,
     AttemptsByInjection,
     InteractionsWithMemories,
+    UseByDay,
 )
 from slowwave.transforms.health.project.tables import ProjectHealth
 from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory, ScopeLeaks, StaleInjections
@@ -36,6 +37,7 @@ HEALTH_ANSWERING = Part(
     MemoryHealth,
     ("memory_id", "project", "scope", "content", "eligible_count", "lift_basis", "lift_low", "lift_high"),
 )
+HEALTH_SIZES = Part(MemoryHealth, ("memory_id", "content", "injected_count", "reference_count"))
 OUTCOMES_ANSWERING = Part(
     CountedOutcomes, ("project", "basis", "is_attempt", "is_counted", "is_learned", "strategy_id")
 )
@@ -60,7 +62,7 @@ HEALTH: tuple[Node, ...] = (
     ),
     Node("", gives=(REFERENCE_NAMES,), takes={}),
     Node(
-        "slowwave.transforms.health.answerable.log_counts:interactions_with_memories",
+        "slowwave.transforms.health.answerable.use_by_day:interactions_with_memories",
         gives=(InteractionsWithMemories,),
         takes={"references": MemoryReferences, "days": REFERENCE_NAMES},
     ),
@@ -100,6 +102,11 @@ HEALTH: tuple[Node, ...] = (
         },
         params=("reinforcement_delta", "reinforcement_cap", "stated", "verdict", "review", "memory_outcomes"),
         methods=("stated.method", "verdict.method", "review.method"),
+    ),
+    Node(
+        "slowwave.transforms.health.answerable.use_by_day:use_by_day",
+        gives=(UseByDay,),
+        takes={"had": InteractionsWithMemories, "references": MemoryReferences, "health": HEALTH_SIZES},
     ),
     Node(
         "slowwave.transforms.health.project.project_health:project_health",

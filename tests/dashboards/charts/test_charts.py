@@ -239,7 +239,7 @@ def test_titles_say_what_to_conclude():
 
 
 def test_one_is_said_as_one():
-    one = {"injected_interactions": 1, "referencing_interactions": 1, "referenced_memories": 1}
+    one = {"injected_interactions": 1, "referencing_interactions": 1}
     used = chart_words(charts.reinforcement_over_time(frame_of({"day": DAY} | one)))
     assert used[0] == "1 answer quotes or uses a memory"
     assert used[2].endswith("with a memory injected; 1 answer quotes or uses one.")

@@ -18,12 +18,9 @@ from slowwave.transforms.evidence.tables import MemoryReferences, ProjectDays
 from slowwave.transforms.health.answerable.answerable_questions import answerable_questions
 from slowwave.transforms.health.answerable.answers import answers
 from slowwave.transforms.health.answerable.counts import Lifts, LogCounts
-from slowwave.transforms.health.answerable.log_counts import (
-    ended_with_memories,
-    interactions_with_memories,
-    log_counts,
-)
+from slowwave.transforms.health.answerable.log_counts import ended_with_memories, log_counts
 from slowwave.transforms.health.answerable.tables import AnswerableQuestions, InteractionsWithMemories
+from slowwave.transforms.health.answerable.use_by_day import interactions_with_memories
 from slowwave.transforms.health.nodes import HEALTH_ANSWERING
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.learning.tables import CountedOutcomes
@@ -140,9 +137,10 @@ def had_on(
     referenced: list[Row], days: tuple[date, ...], before: Frame[InteractionsWithMemories] | None = None, name: str = ""
 ) -> Frame[InteractionsWithMemories]:
     """How many interactions of these days had a memory; what the days are named after is the same but for `name`."""
-    marks = ("is_injected", "is_echoed", "is_used", "is_cited")
-    names = ("memory_id", "interaction_id", "project", *marks)
-    rows = [{**{name: row[name] for name in names}, "day": DAYS[row["day"] - 1]} for row in referenced]
+    marks = ("is_injected", "is_echoed", "in_prompt", "is_used", "is_cited")
+    names = ("memory_id", "interaction_id", "project", "agent", *marks)
+    unsaid = {"agent": "", "in_prompt": None}
+    rows = [{**{name: (unsaid | row)[name] for name in names}, "day": DAYS[row["day"] - 1]} for row in referenced]
     schema = {**{name: polars_schema(MemoryReferences)[name] for name in names}, "day": pl.Date}
     told = framed(MemoryReferences, pl.LazyFrame(rows, schema=schema), partial=True)
     kept = empty(InteractionsWithMemories) if before is None else before

@@ -2,51 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import date
 from functools import reduce
 
 import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
-from slowwave.transforms.core.carried import taken_over, with_made_of
-from slowwave.transforms.core.frames import Frame, Lazy, framed
-from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.core.frames import Frame, Lazy
 from slowwave.transforms.core.vocabularies import CAUSAL_BASES
-from slowwave.transforms.evidence.references import is_reference
-from slowwave.transforms.evidence.tables import MemoryReferences, ProjectDays
+from slowwave.transforms.evidence.tables import ProjectDays
 from slowwave.transforms.health.answerable.tables import InteractionsWithMemories
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.learning.tables import CountedOutcomes
 
 _OF = ("extent", "project")
 _EVERYTHING = {"extent": ["all"], "project": [""]}
-_HAD = {"given": pl.col("is_injected"), "relied": is_reference(), "cited": pl.col("is_cited")}
-_COUNTED = digest([f"{name}: {had}" for name, had in _HAD.items()])
-
-
-def interactions_with_memories(
-    before: Frame[InteractionsWithMemories], references: Lazy[MemoryReferences], days: Mapping[date, str]
-) -> Frame[InteractionsWithMemories]:
-    """How many interactions of each day had a memory, by project: counted of days that are new or changed only.
-
-    Args:
-        before: such rows, of whatever night.
-        references: memory_references of all days, with `day`.
-        days: by day what its references are named after.
-    """
-    made_of = {day.isoformat(): digest([_COUNTED, name]) for day, name in days.items()}
-    kept = taken_over(before, made_of)
-    known = set(kept["part"].unique())
-    new = [day for day in days if day.isoformat() not in known]
-    found = (
-        references.filter(pl.col("day").is_in(new))
-        .group_by(pl.col("day").cast(pl.String).alias("part"), "project")
-        .agg(pl.col("interaction_id").filter(had).n_unique().cast(pl.Int64).alias(name) for name, had in _HAD.items())
-        .collect()
-    )
-    rows = pl.concat([kept, with_made_of(found, made_of).select(kept.columns)])
-    return framed(InteractionsWithMemories, rows.sort(InteractionsWithMemories.key))
+_HAD = ("given", "relied", "cited")
 
 
 def ended_with_memories(references: pl.DataFrame, ended: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -11,17 +11,48 @@ from slowwave.transforms.core.vocabularies import Question
 
 
 class InteractionsWithMemories(State):
-    """How many interactions had a memory, by day and project, carried from night to night: it follows from the day."""
+    """How many interactions had a memory, by day, project and agent; carried from night to night."""
 
     name: ClassVar[str] = "interactions_with_memories"
-    key: ClassVar[tuple[str, ...]] = ("part", "project")
+    key: ClassVar[tuple[str, ...]] = ("part", "project", "agent")
 
     part: str = column("Key: the day.")
     project: str = column("Key: the project; '' is none.")
+    agent: str = column("Key: the agent; '' is none.")
     given: int = column("Interactions that were given a memory.", unit="interactions")
+    echoed: int = column("Those whose answer echoes one.", unit="interactions")
+    parroted: int = column("Of these, those whose prompt said the same words.", unit="interactions")
+    used: int = column("Those whose answer uses one.", unit="interactions")
     relied: int = column("Those whose answer echoes or uses one.", unit="interactions")
     cited: int = column("Those whose answer cites one.", unit="interactions")
     made_of: str = column("Digest of what was counted, and of what the day's references are made from.")
+
+
+class UseByDay(Table):
+    """How many interactions had a memory injected, quoted or used, and what its text took of their prompts."""
+
+    name: ClassVar[str] = "use_by_day"
+    key: ClassVar[tuple[str, ...]] = ("day", "project", "agent")
+
+    day: date = column("Key: UTC day. On which the interaction was asked.")
+    project: str = column("Key: project; '' is none.")
+    agent: str = column("Key: agent; '' is none.")
+    injected_interactions: int = column("Interactions with at least one memory injected.")
+    echoing_interactions: int = column("Interactions whose answer quotes at least one memory.")
+    parroting_interactions: int = column("Interactions of these whose prompt held the quoted words too.")
+    using_interactions: int = column("Interactions whose answer uses at least one in other words.")
+    referencing_interactions: int = column("Interactions whose answer quotes or uses at least one: a minimum.")
+    citing_interactions: int = column("Interactions whose answer names at least one itself.")
+    injected_tokens: int = column(
+        "Tokens of the memories in all prompts. A quarter of the characters of each memory's text as it is now.",
+        unit="tokens",
+    )
+    unused_tokens: int = column(
+        "Of them in memories that were injected ten times or more in all, and never found quoted or used.",
+        unit="tokens",
+    )
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
 
 
 class AttemptsByInjection(Table):

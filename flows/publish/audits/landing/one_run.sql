@@ -16,6 +16,8 @@ FROM (
     UNION
     SELECT run_id, as_of FROM landed_days
     UNION
+    SELECT run_id, as_of FROM use_by_day
+    UNION
     SELECT run_id, as_of FROM attempts_by_injection
     UNION
     SELECT run_id, as_of FROM heuristics
