@@ -118,8 +118,10 @@ class Publish:
         if kind in looks and rest:
             things.insert(0, (kind, rest, looks[kind](rest)))
         found = [(f"{name}:{id_}", thing) for name, id_, thing in things if thing is not None]
+        if not found and kind in looks and rest:
+            raise UserError(self.unknown(rest, kind))
         if not found:
-            raise UserError(self.unknown(rest if kind in looks and rest else given))
+            raise UserError(self.unknown(given))
         also = [name for name, _ in found[1:]]
         kind, shown = found[0][0].partition(":")[0], found[0][1]
         if kind == "strategy":
@@ -195,8 +197,8 @@ class Publish:
             "is_text_let_go": bool(texts and about[0]["occurred_at"].date() < texts.before),
         }
 
-    def unknown(self, given: str) -> str:
-        """What to say of an id that nothing has."""
+    def unknown(self, given: str, kind: str = "") -> str:
+        """What to say of an id that nothing has; `kind`: that no such thing has, while another may."""
         erased = _erased(self._lake, given)
         if erased:
             return erased
@@ -213,7 +215,12 @@ class Publish:
             asked = shown_argument(f"project={given}")
             shown = f": `slowwave sql memories_of_project --param {asked}`" if has_shell else ""
             hint = f"it is a project{shown}"
-        kinds = "memory, observation, interaction, strategy, error, outcome or run"
+        others = [name for name, look in self.looks().items() if name != kind and look(given) is not None] if kind else []
+        if others:
+            other = f"{others[0]}:{given}"
+            shown = f"`slowwave why {shown_argument(other)}`" if has_shell else shortened(other, 200)
+            hint = f"it names another thing: {shown}"
+        kinds = kind or "memory, observation, interaction, strategy, error, outcome or run"
         return f"no {kinds} {shortened(given, 200)!r} is known as of {self._as_of}Z: {hint}"
 
     def _eligible(self, memory_id: str, count: int) -> tuple[list[Record] | None, str]:

@@ -438,6 +438,8 @@ def test_an_id_that_looks_like_a_choice_can_be_chosen_too(shared_names, capfd, m
     assert ask("memory:outcome:same").found["memory_id"] == "outcome:same"
     unknown = ask("error:same")
     assert (unknown.code, unknown.out) == (1, "")
+    assert "no error 'same' is known" in unknown.err
+    assert unknown.err.endswith("it names another thing: `slowwave why memory:same`\n")
 
 
 def test_a_project_is_said_to_be_one(shared_names, capfd, monkeypatch):
