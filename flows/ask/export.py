@@ -19,7 +19,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from slowwave.flows.ask.cells import cell_text
-from slowwave.flows.ask.connection import DuckDBConfig, error_lines, locked_connection
+from slowwave.flows.ask.connection import (
+    OTHER_RELEASE,
+    DuckDBConfig,
+    error_lines,
+    is_of_another_release,
+    locked_connection,
+)
 from slowwave.flows.ask.find_run import find_run
 from slowwave.flows.kernel.doors import outside
 from slowwave.flows.kernel.errors import UserError
@@ -60,7 +66,8 @@ def run_export(
     try:
         _export(path, tables, output, folder, force=force)
     except duckdb.Error as error:
-        message = f"the tables of run {path.stem} cannot be read: {error_lines(error)}; `slowwave doctor` says more"
+        said = OTHER_RELEASE if is_of_another_release(error) else f"{error_lines(error)}; `slowwave doctor` says more"
+        message = f"the tables of run {path.stem} cannot be read: {said}"
         raise UserError(message) from error
 
 

@@ -16,7 +16,7 @@ from typing import Literal
 import duckdb
 import typer
 
-from slowwave.flows.ask.connection import error_lines, locked_connection
+from slowwave.flows.ask.connection import OTHER_RELEASE, error_lines, is_of_another_release, locked_connection
 from slowwave.flows.ask.find_run import find_run
 from slowwave.flows.ask.narrowed import EVERYTHING, Narrowed, narrow
 from slowwave.flows.kernel.doors import outside
@@ -160,6 +160,8 @@ def _report_of(serving: Path, narrowed: Narrowed = EVERYTHING, form: Form = "htm
                 return brief(connection, serving.stem, form)
             return report_html(connection, serving.stem, str(narrowed)).encode()
     except (duckdb.Error, ValueError) as error:
-        said = error_lines(error) if isinstance(error, duckdb.Error) else str(error)
+        said = str(error)
+        if isinstance(error, duckdb.Error):
+            said = OTHER_RELEASE if is_of_another_release(error) else error_lines(error)
         message = f"{serving} cannot be reported on: {said}"
         raise UserError(message) from error
