@@ -182,7 +182,7 @@ class Settings:
             params = Params.model_validate(known_params(self._stated_params()))
         except pydantic.ValidationError as error:
             wrong = "; ".join(_wrong(one) for one in error.errors(include_url=False))
-            message = f"{self.params_file} cannot be used: {wrong} (what is left out there has its default)"
+            message = f"{self.params_file} cannot be used: {wrong} (correct or remove it: what is not there has its default)"
             raise WrongUsageError(message) from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             message = f"{self.params_file} cannot be used: {error}"
@@ -209,6 +209,8 @@ def _wrong(error: Mapping[str, Any]) -> str:
     """One error of pydantic's in a sentence: where, and what."""
     where = ".".join(str(part) for part in error["loc"])
     said = str(error["ctx"]["error"]) if error["type"] == "value_error" else error["msg"]
+    if error["type"] == "extra_forbidden":
+        said = "no param of this release is called so"
     return f"{where}: {said}" if where else said
 
 

@@ -47,6 +47,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
                 " Input should be a valid number, unable to parse string as a number"
             ),
         ),
+        (
+            '[evidence]\nused_method = "used/2"\n[learning]\nmethod = "heuristic/1"\n',
+            (
+                "evidence.used_method: no param of this release is called so;"
+                " learning: no param of this release is called so"
+            ),
+        ),
     ],
 )
 @pytest.mark.parametrize("command", ["nightly", "nightly --plan", "sql --as-of 2026-03-03 SELECT+1", "backfill"])
@@ -55,7 +62,8 @@ def test_every_command_that_needs_the_params_refuses_it(home: SmallHome, command
     days = ["--from", "2026-03-01", "--to", "2026-03-02"] if command == "backfill" else []
     done = home.ask(*(word.replace("+", " ") for word in command.split()), *days)
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"{home.settings.params_file} cannot be used: {said} (what is left out there has its default)" in done.stderr
+    todo = "(correct or remove it: what is not there has its default)"
+    assert f"{home.settings.params_file} cannot be used: {said} {todo}" in done.stderr
     assert "Traceback" not in done.stderr
 
 
