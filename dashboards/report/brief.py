@@ -18,7 +18,8 @@ from slowwave.dashboards.report.page import first_screen
 
 Form = Literal["md", "slack", "png"]
 
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>()#|~!])")
+# what Markdown takes for markup anywhere, and at the beginning of a line for a list
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>()#|~!&]|^[+-](?=\s))|^(\d{1,9})(?=\.\s)")
 _COLUMNS, _WIDTH, _HEIGHT, _GAP = 3, 380, 270, 14
 _LETTERS = 44  # of 14 pixels that fit into a tile
 _LINE = 20
@@ -73,30 +74,35 @@ def _markdown(tile: Tile) -> str:
 
 def _plain(text: str) -> str:
     """Text that Markdown shows as it stands."""
-    return _MARKUP.sub(r"\\\1", text)
+    return _MARKUP.sub(lambda found: f"{found[2]}\\" if found[2] else f"\\{found[1]}", text)
 
 
 # ------------------------------------------------------------------------------------------------------------ Slack
 
 
 def _slack(title: str, tiles: Sequence[Tile]) -> dict[str, object]:
-    """A message of Slack's Block Kit; `<`, `>` and `&` are escaped, so that no text mentions anybody or links."""
+    """A message of Slack's Block Kit. Its texts are rich text, which Slack shows as it stands.
+
+    In `mrkdwn` `*`, `_`, `~` and a bare address would be taken for markup, and nothing escapes them.
+    """
     sections = [
-        {"type": "section", "text": {"type": "mrkdwn", "text": "\n".join(_slack_lines(tile))}} for tile in tiles
+        {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": list(_slack_texts(tile))}]}
+        for tile in tiles
     ]
     header = {"type": "header", "text": {"type": "plain_text", "text": title}}
     return {"text": title, "blocks": [header, *sections]}
 
 
-def _slack_lines(tile: Tile) -> Iterator[str]:
-    yield f"*{tile.question}*"
-    yield from (_escaped(text) for text in (_figure(tile), tile.says) if text)
+def _slack_texts(tile: Tile) -> Iterator[dict[str, object]]:
+    yield _slack_text(tile.question, "bold")
+    yield from (_slack_text(f"\n{text}") for text in (_figure(tile), tile.says) if text)
     for words, command in (_item(named, tile) for named in tile.named):
-        yield f"• {_escaped(words)}" + (f" – `{_escaped(command)}`" if command else "")
+        yield _slack_text(f"\n• {words}{' – ' if command else ''}")
+        yield from [_slack_text(command, "code")] if command else []
 
 
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def _slack_text(text: str, style: str = "") -> dict[str, object]:
+    return {"type": "text", "text": text, **({"style": {style: True}} if style else {})}
 
 
 # ---------------------------------------------------------------------------------------------------------- picture

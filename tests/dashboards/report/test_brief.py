@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -22,7 +23,7 @@ from slowwave.dashboards.report.page import first_screen
 from slowwave.flows.ask.connection import locked_connection
 from slowwave.flows.cli import main as cli
 
-HOSTILE = "**b** [x](http://evil.example) <!channel> `rm` <script>\x07|#"
+HOSTILE = "**b** [x](http://evil.example) <!channel> `rm` <script>\x07|# &lt;"
 
 
 @pytest.fixture(scope="module")
@@ -39,11 +40,27 @@ def connection(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         yield opened
 
 
+def shown_in_slack(block: dict[str, Any]) -> str:
+    """What people read: the texts of rich text are shown as they stand."""
+    if block["type"] == "header":
+        return block["text"]["text"]
+    assert {part["type"] for section in block["elements"] for part in section["elements"]} == {"text"}
+    return "".join(part["text"] for section in block["elements"] for part in section["elements"])
+
+
+@pytest.mark.parametrize("text", ["+ x", "- x", "12. x", "* x", "1) x"])
+def test_a_text_begins_no_list_in_mail(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    tile = Tile("What is ignored?", "", "1", "instruction", named=[Named(text, "")])
+    monkeypatch.setattr(made, "first_screen", lambda *_: (date(2026, 3, 31), [tile]))
+    written = brief(duckdb.connect(), "run", "md").decode()
+    assert re.search(r"\n- (?:\\[+*-]|12\\\.|1\\\)) x\n", written)
+
+
 def test_every_form_says_the_figures_of_the_first_screen(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     _, tiles = first_screen(connection, path.stem)
     written = re.sub(r"\\(.)", r"\1", brief(connection, path.stem, "md").decode())
     message = json.loads(brief(connection, path.stem, "slack"))
-    posted = "\n".join(block["text"]["text"] for block in message["blocks"])
+    posted = "".join(map(shown_in_slack, message["blocks"]))
     assert len(message["blocks"]) == 7
     for tile in tiles:
         for said in (tile.question, tile.figure, tile.lacks, tile.says, *(named.text for named in tile.named)):
@@ -61,10 +78,10 @@ def test_texts_of_logs_are_texts_in_mail_and_chat(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(made, "first_screen", lambda *_: (date(2026, 3, 31), [tile]))
     nothing = duckdb.connect()
     written = brief(nothing, "run", "md").decode()
-    assert not re.search(r"(?<!\\)[*\[\]<>`|]", written.partition("\n- ")[2])
-    posted = json.loads(brief(nothing, "run", "slack"))["blocks"][1]["text"]["text"]
-    assert "<" not in posted
-    assert "&lt;!channel&gt;" in posted
+    assert not re.search(r"(?<!\\)[*\[\]<>`|&]", written.partition("\n- ")[2])
+    posted = json.loads(brief(nothing, "run", "slack"))["blocks"]
+    assert HOSTILE in shown_in_slack(posted[1])
+    assert "mrkdwn" not in str(posted)  # in which `*`, `_`, `~` and bare addresses are markup
     assert brief(nothing, "run", "png").startswith(b"\x89PNG")
 
 
