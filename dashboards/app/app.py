@@ -155,14 +155,16 @@ def _drawn(draw: Callable[[Published], None], published: Published) -> None:
     """A page, or what went wrong in a query of it."""
     try:
         draw(published)
+    except UserError as error:  # it says what to do
+        notice("error", f"this part of the page could not be drawn: {terminal_safe(str(error))}")
     except (duckdb.Error, KeyError, pl.exceptions.ColumnNotFoundError) as error:
         is_lacking = not isinstance(error, duckdb.Error) or is_of_another_release(error)
         told = error_lines(error) if isinstance(error, duckdb.Error) else f"the tables lack {terminal_safe(str(error))}"
+        by = f"release {published.version}" if published.version != VERSION else f"an earlier build of {VERSION}"
         notice(
             "error",
             f"this part of the page could not be drawn: {told}",
-            f"release {published.version} wrote these tables, and this is {VERSION}: `slowwave nightly` publishes them "
-            "anew"
+            f"{by} wrote these tables, and this is {VERSION}: `slowwave nightly` publishes them anew"
             if is_lacking
             else "reload the page; if that does not help, `slowwave nightly --full` makes the tables anew",
         )

@@ -14,17 +14,20 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import duckdb
 import pytest
-from drawn_pages import IGNORED, bodies, words
+from drawn_pages import IGNORED, bodies, drawn, words
+from released_homes import released_home
 from small_home import SmallHome, interaction, memory
 from streamlit import cache_data
 from streamlit.testing.v1 import AppTest
 
 from slowwave.dashboards.app import app
 from slowwave.dashboards.cookbook.published import Published
+from slowwave.flows.ask.narrowed import Narrowed
 
 pytestmark = pytest.mark.filterwarnings(IGNORED)
 
@@ -105,6 +108,20 @@ def test_failing_query_is_told(monkeypatch: pytest.MonkeyPatch, home: SmallHome,
     session = whole_app(monkeypatch, tmp_path)
     assert "could not be drawn: Catalog Error: **b** <img" in words(session)
     assert "<img" not in bodies(session)
+
+
+@pytest.mark.parametrize(
+    ("path", "about"), [("overview", Narrowed()), ("overview", Narrowed(user="ada")), ("review", Narrowed(tag="x"))]
+)
+def test_tables_of_an_earlier_release_are_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, about: Narrowed, path: str
+) -> None:
+    old = released_home("0.1.0", tmp_path)
+    monkeypatch.setenv("SLOWWAVE_HOME", str(old.folder))
+    with closing(Published(old.settings.current.resolve(), about)) as published:
+        said = words(drawn(partial(app._drawn, app.PAGES[path][1]), published, memory_id="m-deploy"))
+    assert "this part of the page could not be drawn" in said
+    assert "slowwave nightly publishes them anew" in said
 
 
 @contextmanager
