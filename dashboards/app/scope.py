@@ -215,15 +215,17 @@ def _opened(path: str, _narrowed: Narrowed) -> Published:
 def _with_publish(chosen: Chosen, run_id: str) -> Chosen:
     """Compare with another publish: with the days that its own range is."""
     here = chosen.shown
+    days = here.days
     try:
         published = _opened(str(_file_of(here.published, run_id)), here.published.narrowed)
-    except (duckdb.Error, OSError):
-        notice("warning", f"the file of publish {run_id} cannot be read", "choose another publish")
+        as_of = published.as_of or LATEST
+        if days and address("days") in map(str, DAYS):
+            newest = published.answer("freshness", project=here.values.get("project", ANY))
+            days = window_of(newest, as_of, int(address("days"))).shown
+    except (duckdb.Error, OSError, UserError):  # a UserError: of a release that cannot be narrowed
+        told = f"publish {run_id} cannot be compared with: its file is damaged, or another release wrote it"
+        notice("warning", told, "choose another publish")
         return chosen
-    as_of, days = published.as_of or LATEST, here.days
-    if days and address("days") in map(str, DAYS):
-        newest = published.answer("freshness", project=here.values.get("project", ANY))
-        days = window_of(newest, as_of, int(address("days"))).shown
     values = {**here.values, **(days.params() if days else {})}
     words = f"the publish of {utc_text(as_of)}"
     return replace(chosen, other=Side(published, values, days), other_is=words, other_words=words)

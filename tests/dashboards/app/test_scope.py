@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from contextlib import closing
 from datetime import datetime
 from urllib.parse import parse_qs, urlsplit
 
+import duckdb
 import pytest
 from drawn_pages import bodies, drawn, published_by, words
 from small_home import SmallHome, interaction
@@ -20,6 +22,8 @@ from slowwave.dashboards.app.pages.review import review_page
 from slowwave.dashboards.app.pages.runs import runs_page
 from slowwave.dashboards.app.pages.strategies import strategies_page
 from slowwave.dashboards.app.scope import earlier_publishes
+from slowwave.dashboards.cookbook.published import Published
+from slowwave.flows.ask.narrowed import Narrowed
 
 # naive times hold UTC
 EARLIER, AS_OF = datetime(2026, 3, 10), datetime(2026, 4, 1)  # noqa: DTZ001
@@ -115,6 +119,17 @@ def test_an_earlier_publish_is_compared_with_differences_first(taught, earlier):
 def test_a_publish_that_is_none_is_compared_with_nothing(taught):
     for name in ("../../runs", "20261128T000000000000-0000", "'; DROP TABLE runs; --"):
         assert "the publish of" not in words(drawn(memories_page, taught, compare=f"publish {name}"))
+
+
+def test_a_publish_that_cannot_be_narrowed_is_compared_with_nothing(taught, earlier, tmp_path):
+    for name in (taught.path.name, f"{earlier}.duckdb"):
+        shutil.copy(taught.path.with_name(name), tmp_path)
+    with duckdb.connect(tmp_path / f"{earlier}.duckdb") as connection:  # as of a release that knew no users
+        connection.execute("ALTER TABLE memory_health DROP COLUMN user_id")
+    with closing(Published(tmp_path / taught.path.name, Narrowed(user="ada"))) as published:
+        said = words(drawn(memories_page, published, compare=f"publish {earlier}", days="7"))
+    assert f"publish {earlier} cannot be compared with" in said
+    assert "No memory fits" in said
 
 
 def test_a_user_and_a_tag_narrow_what_knows_them(taught):
