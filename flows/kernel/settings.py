@@ -182,7 +182,8 @@ class Settings:
             params = Params.model_validate(known_params(self._stated_params()))
         except pydantic.ValidationError as error:
             wrong = "; ".join(_wrong(one) for one in error.errors(include_url=False))
-            message = f"{self.params_file} cannot be used: {wrong} (correct or remove it: what is not there has its default)"
+            todo = "correct or remove it: what is not there has its default"
+            message = f"{self.params_file} cannot be used: {wrong} ({todo})"
             raise WrongUsageError(message) from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             message = f"{self.params_file} cannot be used: {error}"

@@ -215,9 +215,9 @@ class Publish:
             asked = shown_argument(f"project={given}")
             shown = f": `slowwave sql memories_of_project --param {asked}`" if has_shell else ""
             hint = f"it is a project{shown}"
-        others = [name for name, look in self.looks().items() if name != kind and look(given) is not None] if kind else []
-        if others:
-            other = f"{others[0]}:{given}"
+        looks = self.looks().items() if kind else ()
+        other = next((f"{name}:{given}" for name, look in looks if name != kind and look(given) is not None), "")
+        if other:
             shown = f"`slowwave why {shown_argument(other)}`" if has_shell else shortened(other, 200)
             hint = f"it names another thing: {shown}"
         kinds = kind or "memory, observation, interaction, strategy, error, outcome or run"
