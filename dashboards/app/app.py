@@ -32,9 +32,10 @@ from slowwave.dashboards.app.pages.strategies import strategies_page
 from slowwave.dashboards.app.panel import draw_panel
 from slowwave.dashboards.app.widgets import carried, carrying, notice
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.links import FIRST_PAGE
+from slowwave.dashboards.links import FIRST_PAGE, view
 from slowwave.dashboards.report.night_story import narrowed
 from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.words import data_until
 from slowwave.flows.ask.connection import error_lines, is_of_another_release, published_file
 from slowwave.flows.ask.narrowed import narrowed_by
 from slowwave.flows.care.status import Clock, earlier_instant
@@ -42,7 +43,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings, settings_from_environment
 from slowwave.flows.kernel.terminal import terminal_safe
-from slowwave.flows.kernel.times import in_words, utc_text
+from slowwave.flows.kernel.times import in_words
 from slowwave.flows.kernel.version import VERSION
 from slowwave.flows.nightly.nights import ledger, stopped_night
 
@@ -82,17 +83,23 @@ def _freshness(settings: Settings, shown: tuple[Path | None, str], published: Pu
         st.rerun(scope="app")
     if published is None:
         return
-    lines = [*narrowed(str(published.narrowed)), f"Run {published.run_id}"]
-    if published.as_of is not None:
-        lines.insert(-1, f"Data before {utc_text(published.as_of)}")
-    if published.finished_at is not None:
-        age = in_words(utc_now() - published.finished_at)
-        lines.insert(-1, f"Published {age}, {utc_text(published.finished_at)}")
-    st.html(rendered("freshness.html.jinja", lines=lines))
+    lines = [*narrowed(str(published.narrowed)), *_fresh_words(published), f"Run {published.run_id}"]
+    st.html(rendered("freshness.html.jinja", lines=lines, is_on_phones_alone=False))
     _warn_of_a_stopped_night(settings)
     _warn_of_age(settings, published)
     if st.session_state.get("was_redrawn"):
         notice("note", "these are new tables: the page was drawn anew when they were published")
+
+
+def _fresh_words(published: Published) -> list[str]:
+    """Up to when there is data, and when it was published."""
+    until = [] if published.as_of is None else [data_until(published.as_of)]
+    if published.finished_at is None:
+        return until
+    return [
+        *until,
+        f"Published {in_words(utc_now() - published.finished_at)} ({published.finished_at:%Y-%m-%d %H:%M} UTC)",
+    ]
 
 
 def _warn_of_a_stopped_night(settings: Settings) -> None:
@@ -116,7 +123,7 @@ def _warn_of_age(settings: Settings, published: Published) -> None:
         notice("warning", "the file does not say when it was published", "run `slowwave doctor`")
     elif published.finished_at - published.as_of >= timedelta(hours=WARN_HOURS):
         why, todo = _earlier_instant(str(settings.home), published.as_of, settings)
-        notice("note", f"shows what was known before {utc_text(published.as_of)}; {why}", todo)
+        notice("note", f"these tables stop at an earlier time: {why}", todo)
     elif clock.judged(published.finished_at) != "ok":
         notice("warning", f"published {clock.ago(published.finished_at)}", "run `slowwave nightly`")
 
@@ -173,8 +180,11 @@ def _drawn(draw: Callable[[Published], None], published: Published) -> None:
 def _carry_on(path: str) -> None:
     """Write into the address of another page what was chosen on the one before: the menu's links say nothing."""
     before, chosen = st.session_state.get("carried", (path, {}))
-    if before != path and not carried():
-        st.query_params.update(chosen)
+    if before != path and chosen and not carried():
+        # `st.query_params` would leave the address without them to go back to
+        address = view(path, **{**st.query_params, **chosen})
+        st.html(rendered("replace_address.html.jinja", address=address), unsafe_allow_javascript=True)
+        st.stop()
     st.session_state["carried"] = (path, carried())
 
 
@@ -209,6 +219,8 @@ def app() -> None:
     _carry_on(page.url_path)
     with st.sidebar:
         _freshness(settings, current, published)
+    if published is not None:  # phones hide the sidebar
+        st.html(rendered("freshness.html.jinja", lines=_fresh_words(published), is_on_phones_alone=True))
     page.run()
     draw_deciding()
     if published is not None:

@@ -42,6 +42,8 @@ _LABELS = {
     "proof_count": "Sources",
     "contradicting_proof_count": "Its sources",
     "need_30d": "Need in 30 days",
+    "stated_confidence": "Stated by its owner",
+    "reinforced_confidence": "Score by quotes",
 }
 # units that the name of a column does not say
 _SAID_UNITS = frozenset({"days", "hours", "seconds", "s", "tokens", "nats", "the owner's currency"})

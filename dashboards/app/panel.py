@@ -6,6 +6,7 @@ those of `screen_facts`, which a terminal shows too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import parse_qsl
@@ -40,16 +41,34 @@ _SHOWN, _SHOWN_ID = 600, 60
 # what the panel shows in another way
 _DRAWN_APART = frozenset({"prompt", "answer", "as of", "look next"})
 _TEXTS = {"memory": "content", "item": "text", "observation": "text"}
+_KINDS = {
+    "memory": "Memory",
+    "interaction": "Interaction",
+    "strategy": "Strategy",
+    "item": "Review item",
+    "observation": "Observation",
+    "error": "Error",
+    "outcome": "Outcome",
+    "run": "Run",
+}
+_PLAIN_ID = re.compile(r"[A-Za-z0-9.-]{1,40}")
 _CONTENTS = "SELECT memory_id, content FROM memory_health WHERE list_contains($ids, memory_id)"
 
 
 def draw_panel(published: Published) -> None:
     """Draw the panel where the address names a thing, unless somebody decides: there is one dialog at a time."""
     if address(OPEN) and not is_deciding():
-        _panel(published)
+        title = panel_title(address(OPEN))
+        st.dialog(title, width=_WIDTH, position="right", on_dismiss=lambda: open_thing({}))(_panel)(published)
 
 
-@st.dialog("Details", width=_WIDTH, position="right", on_dismiss=lambda: open_thing({}))
+def panel_title(named: str) -> str:
+    """Return what kind of thing is shown, with its id where Markdown, which a title is, shows that as it stands."""
+    kind, _, id_ = named.partition(":")
+    title = _KINDS.get(kind, "What is known of it")
+    return f"{title} {id_}" if kind in _KINDS and _PLAIN_ID.fullmatch(id_) else title
+
+
 def _panel(published: Published) -> None:
     if is_deciding() or not address(OPEN):  # a button of the panel was pressed: the page draws what comes next
         st.rerun()

@@ -105,10 +105,13 @@ class Chosen:
         return f"{self.window.words()}{compared}. UTC days."
 
 
-def scope_bar(published: Published, title: str, *recipes: str, days: int = ALL_DAYS) -> Chosen:
+def scope_bar(
+    published: Published, title: str, *recipes: str, days: int = ALL_DAYS, is_compared: bool = True
+) -> Chosen:
     """Draw title and scope of a page in one row, and return what is chosen.
 
     `recipes`: those of the page, whose params are its controls. `days`: how many are shown where the address is silent.
+    `is_compared`: the page shows differences from something else.
     """
     params = {param for recipe in recipes for param in cookbook()[recipe].params}
     as_of = published.as_of or LATEST  # a file that does not name its run
@@ -138,7 +141,8 @@ def scope_bar(published: Published, title: str, *recipes: str, days: int = ALL_D
             window = window_of(newest, as_of, custom or int(said_range))
             shown = window.shown if said_range != f"{ALL_DAYS}" else None
         side = Side(published, values | (shown.params() if shown else {}), shown)
-        return _compared(Chosen(row, said_project(), side, window, newest), names)
+        chosen = Chosen(row, said_project(), side, window, newest)
+        return _compared(chosen, names) if is_compared else chosen
 
 
 @st.cache_data(max_entries=16, show_spinner=False)

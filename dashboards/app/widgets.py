@@ -165,7 +165,7 @@ def choice(
     """One of some options, '' where none is chosen; in the address as `name`. `is_bare`: its label is not drawn."""
     key = key or f"choice_{name}"
     chosen = address(name)
-    st.session_state[key] = chosen if chosen in options else None
+    _show(key, chosen if chosen in options else None)
     st.selectbox(
         label,
         list(options),
@@ -181,6 +181,12 @@ def choice(
     return st.session_state[key] or ""
 
 
+def _show(key: str, value: object) -> None:
+    """Have a widget show what the address says; unless it does already, for what is being typed there would be lost."""
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
+
+
 def said_day(name: str, usual: date) -> date:
     """Return the day that the address says as `name`, the usual one where it says none or no day."""
     try:
@@ -193,7 +199,7 @@ def said_day(name: str, usual: date) -> date:
 def day_choice(label: str, name: str, chosen: date) -> date:
     """Draw the choice of a day that stands in the address as `name`."""
     key = f"day_{name}"
-    st.session_state[key] = chosen
+    _show(key, chosen)
     st.date_input(
         label,
         key=key,
@@ -216,7 +222,7 @@ def label_of(text: str) -> str:
 def typed(label: str, name: str, *, placeholder: str = "", most: int = 200) -> str:
     """A text a person types in the scope bar; it stands in the address as `name`."""
     key = f"typed_{name}"
-    st.session_state[key] = address(name)[:most]
+    _show(key, address(name)[:most])
     st.text_input(
         label,
         key=key,
@@ -242,7 +248,7 @@ def text_choice(name: str, known: Sequence[str]) -> str | None:
     if chosen is not None and chosen not in offered:
         offered.append(chosen)
     labels = _labels(offered)
-    st.session_state[key] = chosen
+    _show(key, chosen)
     is_short = len(known) <= _TEXTS_LISTED
     st.selectbox(
         name.capitalize(),

@@ -10,7 +10,8 @@ A file `queries/NAME.sql` begins with its header, `--` comments that go on over 
 Columns are `name (unit) – meaning`, the unit only where there is one. A param is a `$name` of the query, always text;
 without `=` there is no default and it must be given. A param with the default `%` (project, task_type, verdict, ...) is
 a pattern: `%` is any text, `_` any character, and a backslash before one of the three takes it as it stands, which
-`exactly` does for a whole text. All others are compared as they are.
+`exactly` does for a whole text. All others are compared as they are. A memory of no agent belongs to all of them: with
+an `agent` it is found too.
 """
 
 from __future__ import annotations

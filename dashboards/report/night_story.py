@@ -16,6 +16,7 @@ import polars as pl
 from slowwave.dashboards.words import (
     attempts_words,
     change,
+    data_until,
     interval,
     listed,
     named,
@@ -113,7 +114,7 @@ def quiet_log(as_of: datetime, newest: pl.DataFrame) -> tuple[str, str]:
 def freshness(run: Mapping[str, Any], newest: pl.DataFrame | None) -> Sentences:
     """How fresh the tables are. `run`: its row of `runs`; `newest`: of `freshness`, None where it is not there."""
     as_of: datetime = run["as_of"]
-    said = [f"Shows what was known before {utc_text(as_of)}."]
+    said = [f"{data_until(as_of)}."]
     if newest is None:
         return said
     times = newest.filter(pl.col("landed_table") == "interactions")["newest_at"].drop_nulls()

@@ -21,6 +21,7 @@ GLOSSARY: Mapping[str, str] = {
     "inferred": "Known by a rule alone. Inferred attempts are shown, and not counted unless you choose so.",
     "confirmed, contradicted": "Quoted or used in an attempt that succeeded, in one that failed.",
     "confidence": "Estimated success of the next attempt, or how the uses of a memory ended beyond what was expected.",
+    "score by quotes": "What its owner stated of a memory, raised by each quote (`reinforced_confidence`).",
     "interval": "Where the true value lies with a probability of 90 %, as far as the assumptions hold.",
     "effect": "Success with a memory less success without it, in points of a hundred.",
     "randomised": "Chance decided who got the memory, so nothing but the memory explains the difference.",

@@ -70,7 +70,7 @@ def memories_page(published: Published) -> None:
     """Draw the explorer."""
     listed = address("list")
     recipes = [LISTS[listed].recipe] if listed in LISTS else _CHARTED if listed == _CHARTS else ["memory_explorer"]
-    bar = scope_bar(published, "Memories", *recipes)
+    bar = scope_bar(published, "Memories", *recipes, is_compared=listed not in LISTS)
     with bar.row:
         choice(
             "Which memories",

@@ -62,12 +62,13 @@ _COUNTS = {
     "contradicted": ("contradicted", "contradicted_count"),
 }
 _NOT_KNOWN = "not known"
+_IN_USE = ("active", "candidate")
 _FARTHEST = timedelta(days=366)
 
 
 def memory_page(published: Published) -> None:
     """Draw the page of the memory that the address names."""
-    bar = scope_bar(published, "One memory", "memory_over_time")
+    bar = scope_bar(published, "One memory", "memory_over_time", is_compared=False)
     with bar.row:
         memory_id = typed("Memory id", "memory_id", placeholder="Memory id", most=_LONGEST_ID)
     if not memory_id:
@@ -150,7 +151,7 @@ def _state(published: Published, memory: Memory) -> None:
         ("Referenced before, as its store counted", stated_use(memory) or "not said"),
         ("Importance", _NOT_KNOWN if memory["importance"] is None else part(memory["importance"])),
         ("Pinned or held", _kept(memory)),
-        ("Reinforced confidence", _reinforced(memory["reinforced_confidence"])),
+        ("Score by quotes", _score_by_quotes(memory["reinforced_confidence"])),
         ("Review priority", _review_value(memory["review_value"])),
         *(
             (LABELS.get(name, name.replace("_", " ")).capitalize(), _fact(memory[name]))
@@ -201,10 +202,10 @@ def _kept(memory: Memory) -> str:
     return " and ".join(words) or "no"
 
 
-def _reinforced(value: float | None) -> str:
+def _score_by_quotes(value: float | None) -> str:
     if value is None:
-        return "not known: its owner gave no initial confidence"
-    return f"{part(value)}: the initial one, raised by each interaction that quotes it"
+        return "not known: its owner stated none to begin with"
+    return f"{part(value)}: what its owner stated, raised by each quote; it says nothing of success"
 
 
 def _review_value(value: float | None) -> str:
@@ -304,7 +305,12 @@ def _observations(published: Published, memory_id: str) -> None:
     facts = published.answer("memory_observations", memory_id=memory_id)
     said("" if facts.height else "It states no observation: only active memories do.")
     if facts.height:
-        table(facts, "memory_observations", caption="Observations that it states, stated, or contradicts")
+        table(
+            facts,
+            "memory_observations",
+            caption="Observations that it states, stated, or contradicts",
+            labels={"confidence": "Mean confidence of their memories"},
+        )
     asked("memory_observations", memory_id=memory_id)
     decisions = published.answer("memory_curation", memory_id=memory_id)
     if decisions.height:
@@ -328,9 +334,10 @@ def _to_do(published: Published, memory: Memory, *, is_planned: bool) -> None:
     if memory["is_held"]:
         decision("forget", "release", memory_id, reason="why it may go", purpose="Let it be forgotten again")
     if memory["status"] is not None:  # else it was never landed
-        purpose = "Change what it says" if may_decide else "Change, archive, invalidate or pin it"
         text, given = "what it shall say", memory["content"] or ""
-        decision("memory", "edit", memory_id, content=text, purpose=purpose, asks="content", given=given)
+        decision("memory", "edit", memory_id, content=text, purpose="Change what it says", asks="content", given=given)
+    if memory["status"] in _IN_USE:
+        decision("memory", "invalidate", memory_id, reason="what is wrong with it", purpose="Reject it: it is wrong")
     if may_decide and memory["status"] is not None:
         if memory["status"] == "archived":
             decision("forget", "restore", memory_id, purpose="Bring it back, if `forget apply` archived it")

@@ -29,7 +29,7 @@ from slowwave.dashboards.words import number_of, shown_of
 _MOST = 100_000
 _ROWS = 20
 _SHOWN = 100
-_QUEUE_COLUMNS = ("rank", "text", "kind", "reason", "sessions", "interactions", "succeeded", "failed", "project")
+_QUEUE_COLUMNS = ("text", "kind", "reason", "sessions", "interactions", "succeeded", "failed", "project")
 _KINDS = ("harmful", "contradiction", "outdated", "expiring", "candidate", "merge", "doubtful", "fading", "unused")
 
 
@@ -77,9 +77,9 @@ def _queue(answers: Answers, bar: Chosen, kind: str, decided_from: datetime | No
             "review_queue",
             caption=f"Items, most important first: {first + 1:,} to {first + shown.height:,} of {rows.height:,}",
             columns=[
-                *_QUEUE_COLUMNS[:2],
+                _QUEUE_COLUMNS[0],
                 *(["decided"] if decided else []),
-                *_QUEUE_COLUMNS[2:],
+                *_QUEUE_COLUMNS[1:],
                 *(["user_id"] if shown["user_id"].count() else []),
             ],
             chooses_many=decided_from is not None,

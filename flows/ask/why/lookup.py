@@ -131,7 +131,8 @@ class Publish:
     def memory(self, memory_id: str) -> Record | None:
         """The memory as published, its counts, the interactions behind each (newest first), and its changes.
 
-        `apart` are the attempts among its references that were inferred, and that nothing is learned from.
+        `failed_with` are the failed attempts that it was injected into, whether or not they used it; `apart` those
+        among its references that were inferred, and that nothing is learned from.
         `erased_at`: when it was erased, if it was, and rows of others still name it.
         `eligible` is None, and `problem` says why, where the partitions that tell are gone. None for an unknown id.
         """
@@ -145,7 +146,8 @@ class Publish:
         used = [_about(row, *_OF_USE) for row in references if row["is_used"]]
         referenced = [_about(row, "methods") for row in references if row["is_echoed"] or row["is_used"]]
         attempts = self.records(ENDED, id=memory_id)
-        ended = [row for row in attempts if row["is_deciding"]]
+        deciding = [row for row in attempts if row["is_deciding"]]
+        ended = [row for row in deciding if row["is_referenced"]]
         eligible, problem = self._eligible(memory_id, state["eligible_count"])
         return {
             "memory_id": memory_id,
@@ -161,7 +163,12 @@ class Publish:
             "references": referenced,
             "confirmed": [_about(row, *_OF_END) for row in ended if row["success"]],
             "contradicted": [_about(row, *_OF_END) for row in ended if not row["success"]],
-            "apart": [_about(row, *_OF_END, "success") for row in attempts if row.get("is_counted") is False],
+            "failed_with": [_about(row, *_OF_END) for row in deciding if row["is_injected"] and not row["success"]],
+            "apart": [
+                _about(row, *_OF_END, "success")
+                for row in attempts
+                if row["is_referenced"] and row.get("is_counted") is False
+            ],
             "planned": next(iter(self.records(PLANNED, id=memory_id)), None),
             "changed": self.records(CHANGED, id=memory_id),
             "waits": self.records(WAITS, id=memory_id),

@@ -14,10 +14,12 @@ SELECT
     r.project,
     r.agent,
     r.session_id,
+    r.is_injected,
+    r.is_echoed OR r.is_used AS is_referenced,
     COLUMNS('^(outcome_id|success|basis|basis_method|is_counted|is_deciding)$')
 FROM memory_references AS r
 JOIN counted_outcomes AS o ON o.interaction_id = r.interaction_id AND o.is_attempt
-WHERE r.memory_id = $id AND (r.is_echoed OR r.is_used)
+WHERE r.memory_id = $id AND (r.is_echoed OR r.is_used OR r.is_injected)
 ORDER BY r.occurred_at DESC, r.interaction_id, o.created_at DESC, o.outcome_id DESC
 """
 

@@ -2,7 +2,7 @@
 
 | of | strongest first |
 |---|---|
-| a memory | a counted outcome that was reported or evaluated, one that was inferred; an injection that a correction did not reach; a quote, a use, a quote that repeats the prompt, a citation, an injection alone |
+| a memory | of a harmful one a failed attempt that it was injected into; a counted outcome that was reported or evaluated, one that was inferred; an injection that a correction did not reach; a quote, a use, a quote that repeats the prompt, a citation, an injection alone |
 | a strategy, an error | an outcome that was reported or evaluated, one that was inferred |
 | an observation | an answer that quotes one of its memories, one that uses it, a source |
 | an interaction | a memory that it quotes, uses or cites, one that was injected alone |
@@ -70,9 +70,11 @@ def strongest(kinds: Sequence[Iterable[Evidence]]) -> list[Evidence]:
 def memory_evidence(found: Record) -> list[Evidence]:
     """Return the interactions of a memory, the strongest evidence first."""
     ended = [(row, word) for word in ("confirmed", "contradicted") for row in found[word]]
-    outcomes = [(row, _of(row, f"the attempt {_ended(row, is_success=word == 'confirmed')}")) for row, word in ended]
+    outcomes = [(row, _attempt(row, is_success=word == "confirmed")) for row, word in ended]
+    harm = found["failed_with"] if found["memory"]["is_harmful"] else []
     return strongest(
         [
+            [_attempt(row, is_success=False) for row in harm],
             [piece for row, piece in outcomes if row.get("basis") != _INFERRED],
             [piece for row, piece in outcomes if row.get("basis") == _INFERRED],
             [_of(row, f"injected while {row['status']}") for row in found["stale"]],
@@ -135,6 +137,10 @@ def evidence_fact(evidence: Sequence[Evidence], one: str, many: str = "") -> Fac
 
 def _of(row: Record, says: str) -> Evidence:
     return Evidence(row["interaction_id"], row["occurred_at"], says)
+
+
+def _attempt(row: Record, *, is_success: bool) -> Evidence:
+    return _of(row, f"the attempt {_ended(row, is_success=is_success)}")
 
 
 def _outcome(row: Record) -> Evidence:

@@ -147,7 +147,7 @@ def _life(state: Record) -> list[str]:
     stated = stated_use(state)
     lines += wrapped(f"the store it comes from counted {stated}: not part of the counts here") if stated else []
     if state["reinforced_confidence"] is not None:
-        lines.append(f"reinforced confidence {state['reinforced_confidence']:.2f}")
+        lines.append(f"score by quotes {state['reinforced_confidence']:.2f} (reinforced_confidence)")
     lines += [confidence_words(state)] if state["confidence"] is not None else []
     return lines + wrapped(lift_words(state))
 

@@ -56,7 +56,7 @@ def test_an_earlier_instant_is_a_note(monkeypatch: pytest.MonkeyPatch, tmp_path:
     home.land(memory("m1"), interaction("i1"))
     home.nightly(AS_OF)
     said = words(whole_app(monkeypatch, home.folder))
-    assert "Note: shows what was known before 2026-03-20 00:00:00Z; as asked for; no interaction is newer" in said
+    assert "Note: these tables stop at an earlier time: as asked for; no interaction is newer" in said
     assert "slowwave nightly" not in said
     (home.folder / "demo.json").write_text('{"seed": 7, "days": 19}')
     cache_data.clear()

@@ -46,7 +46,7 @@ def test_freshness_is_told_from_the_tables_alone() -> None:
         {"landed_table": ["interactions", "memories"], "newest_at": [AS_OF - timedelta(hours=3), AS_OF]}
     )
     assert story.freshness({"as_of": AS_OF}, newest) == [
-        "Shows what was known before 2026-04-01 00:00:00Z.",
+        "Data up to 2026-03-31.",
         "The newest interaction is of 2026-03-31 21:00:00Z, 3 hours before.",
     ]
     old = newest.with_columns(pl.col("newest_at") - timedelta(days=9))

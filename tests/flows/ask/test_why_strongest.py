@@ -35,8 +35,8 @@ def ids(evidence):
 
 
 def memory_rows(**rows):
-    names = ("confirmed", "contradicted", "stale", "echoed", "used", "cited", "injected")
-    return {name: [] for name in names} | rows
+    names = ("confirmed", "contradicted", "failed_with", "stale", "echoed", "used", "cited", "injected")
+    return {"memory": {"is_harmful": False}, **{name: [] for name in names}} | rows
 
 
 def test_of_a_memory_outcomes_come_before_corrections_before_quotes():
@@ -56,6 +56,22 @@ def test_of_a_memory_outcomes_come_before_corrections_before_quotes():
         "the attempt succeeded (reported); quoted",
         "the attempt succeeded (inferred by tests/1)",
         "injected while superseded; injected",
+    ]
+
+
+def test_of_a_harmful_memory_failures_with_it_come_first_whether_it_was_used_or_not():
+    found = memory_rows(
+        confirmed=[at(9, basis="reported")],
+        contradicted=[at(2, basis="reported")],
+        failed_with=[at(2, basis="reported"), at(1, basis="reported")],
+        injected=[at(9), at(2), at(1)],
+    )
+    assert ids(memory_evidence(found)) == ["i9", "i2", "i1"]
+    evidence = memory_evidence(found | {"memory": {"is_harmful": True}})
+    assert [(piece.id, piece.says) for piece in evidence] == [
+        ("i2", "the attempt failed (reported); injected"),
+        ("i1", "the attempt failed (reported); injected"),
+        ("i9", "the attempt succeeded (reported); injected"),
     ]
 
 

@@ -9,7 +9,7 @@ JOIN memory_health AS h USING (memory_id)
 WHERE
     p.project LIKE $project ESCAPE '\'
     AND memory_id LIKE $memory_id ESCAPE '\'
-    AND coalesce(h.agent, '') LIKE $agent ESCAPE '\'
+    AND (h.agent LIKE $agent ESCAPE '\' OR coalesce(h.agent, '') = '')
     AND coalesce(h.user_id, '') LIKE $user ESCAPE '\'
     AND ($tag = '%' OR len(list_filter(h.tags, lambda tag: tag LIKE $tag ESCAPE '\')) > 0)
 ORDER BY

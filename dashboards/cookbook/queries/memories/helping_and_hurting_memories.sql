@@ -21,7 +21,7 @@ WHERE
     lift IS NOT NULL
     AND lift_basis LIKE $basis ESCAPE '\'
     AND coalesce(project, '') LIKE $project ESCAPE '\'
-    AND coalesce(agent, '') LIKE $agent ESCAPE '\'
+    AND (agent LIKE $agent ESCAPE '\' OR coalesce(agent, '') = '')
     AND coalesce(user_id, '') LIKE $user ESCAPE '\'
     AND ($tag = '%' OR len(list_filter(tags, lambda tag: tag LIKE $tag ESCAPE '\')) > 0)
 ORDER BY is_harmful DESC NULLS LAST, lift, memory_id

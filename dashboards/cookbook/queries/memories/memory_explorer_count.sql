@@ -7,7 +7,7 @@ FROM memory_health
 WHERE
     (contains(lower(coalesce(content, '')), lower($search)) OR contains(lower(memory_id), lower($search)))
     AND coalesce(project, '') LIKE $project ESCAPE '\'
-    AND coalesce(agent, '') LIKE $agent ESCAPE '\'
+    AND (agent LIKE $agent ESCAPE '\' OR coalesce(agent, '') = '')
     AND coalesce(user_id, '') LIKE $user ESCAPE '\'
     AND ($tag = '%' OR len(list_filter(tags, lambda tag: tag LIKE $tag ESCAPE '\')) > 0)
     AND ($since = '' OR last_referenced_at >= nullif($since, '')::DATE)

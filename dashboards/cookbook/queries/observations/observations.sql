@@ -31,7 +31,7 @@ WHERE
             FROM (SELECT observation_id, unnest(memory_ids) AS memory_id FROM observations) AS o
             JOIN memory_health AS h USING (memory_id)
             WHERE
-                coalesce(h.agent, '') LIKE $agent ESCAPE '\'
+                (h.agent LIKE $agent ESCAPE '\' OR coalesce(h.agent, '') = '')
                 AND coalesce(h.user_id, '') LIKE $user ESCAPE '\'
                 AND ($tag = '%' OR len(list_filter(h.tags, lambda tag: tag LIKE $tag ESCAPE '\')) > 0)
         )

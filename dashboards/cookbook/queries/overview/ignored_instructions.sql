@@ -12,7 +12,7 @@ WHERE
     AND injected_count >= $at_least::BIGINT
     AND seen_count <= $at_most::BIGINT
     AND coalesce(project, '') LIKE $project ESCAPE '\'
-    AND coalesce(agent, '') LIKE $agent ESCAPE '\'
+    AND (agent LIKE $agent ESCAPE '\' OR coalesce(agent, '') = '')
     AND coalesce(user_id, '') LIKE $user ESCAPE '\'
     AND ($tag = '%' OR len(list_filter(tags, lambda tag: tag LIKE $tag ESCAPE '\')) > 0)
 ORDER BY injected_count DESC, memory_id

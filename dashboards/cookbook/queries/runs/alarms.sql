@@ -5,7 +5,7 @@
 SELECT
     project,
     split_part(alarm, ': ', 1) AS level,
-    substr(alarm, strpos(alarm, ': ') + 2) AS alarm,
+    regexp_replace(substr(alarm, strpos(alarm, ': ') + 2), '^(given|injected) ', 'Memories were \1 ') AS alarm,
     active_count,
     judged_count
 FROM (SELECT project, unnest(alarms) AS alarm, active_count, judged_count FROM project_health)

@@ -9,7 +9,7 @@ SELECT
 FROM memory_health
 WHERE
     coalesce(project, '') LIKE $project ESCAPE '\'
-    AND coalesce(agent, '') LIKE $agent ESCAPE '\'
+    AND (agent LIKE $agent ESCAPE '\' OR coalesce(agent, '') = '')
     AND coalesce(user_id, '') LIKE $user ESCAPE '\'
     AND ($tag = '%' OR len(list_filter(tags, lambda tag: tag LIKE $tag ESCAPE '\')) > 0)
 GROUP BY status, strength_state
