@@ -16,7 +16,7 @@ from slowwave.flows.kernel.terminal import shortened
 _MOST, _CHARACTERS = 5, 60
 # what an alarm of `project_health` says, and what to do about it; '' is an action of its own already
 _ALARMS = {
-    "given to interactions of another": "Stop memories of other users or agents",
+    "given to interactions of another": "Stop leaked memories",
     "injected in the last": "Stop outdated memories",
     "of its memories have the verdict harmful": "",
 }

@@ -145,8 +145,8 @@ def _helping(asked: _Asked) -> Tile:
         unit=f"points ({signed_points(found['low'])} to {signed_points(found['high'])})",
         change=""
         if before is None
-        else f"{signed_points(found['difference'] - before['difference'])} points {asked.against}".strip(),
-        says=f"{percent(found['with_share'])} succeed with, {percent(found['without_share'])} without"
+        else f"{signed_points(found['difference'] - before['difference'])} {asked.against}".strip(),
+        says=f"{percent(found['with_share'])} with, {percent(found['without_share'])} without"
         f"{' (may be chance)' if found['low'] <= 0 <= found['high'] else ''}; {found['basis']}.",
         values=[each and each[0] for each in by_week],
         limits=[each and each[1:] for each in by_week],
@@ -214,9 +214,9 @@ def _using(asked: _Asked) -> Tile:
     return replace(
         tile,
         figure=f"≥ {percent(used / prompts)}",
-        unit=f"of all {prompts:,} answers",
+        unit=f"of {prompts:,} answers",
         change=asked.change("used", "interactions"),
-        says=f"{percent(injected / prompts)} of prompts got one." if injected else _NO_INJECTION,
+        says=f"{percent(injected / prompts)} got one." if injected else _NO_INJECTION,
         values=asked.shares("used", "interactions"),
         values_are="Share of answers that quote or use a memory, over time",
     )
@@ -236,9 +236,9 @@ def _costing(asked: _Asked) -> Tile:
     return replace(
         tile,
         figure=in_short(per_week),
-        unit="tokens a week",
+        unit="tokens/week",
         change="" if not before else f"{signed_percent(per_week / before - 1)} {asked.against}".strip(),
-        says=f"{percent(unused / total)} of them in memories never used.{_money_words(total, shown.activity)}",
+        says=f"{percent(unused / total)} in memories never used.{_money_words(total, shown.activity)}",
         values=[float(shown.sum("injected_tokens", bar)) for bar in asked.bars],
         values_are="Injected tokens over time",
     )
@@ -251,7 +251,7 @@ def _money_words(injected: int, activity: pl.DataFrame) -> str:
     if not tokens or not cost:
         return ""
     share = injected / tokens
-    return f" Cost as logged: {share * cost:,.2f}." if share < 1 else ""
+    return f" Logged cost: {share * cost:,.2f}." if share < 1 else ""
 
 
 def _weeks(part: _Part) -> float:
@@ -276,7 +276,7 @@ def _ignored(asked: _Asked) -> Tile:
         tile,
         figure=f"{ignored:,}",
         unit=f"of {number_of(judged, 'instruction')} never visible",
-        named=[_memory(row, f"{row['injected_count']:,} ×") for row in most.iter_rows(named=True)],
+        named=[_memory(row, f"{row['injected_count']:,}×") for row in most.iter_rows(named=True)],
     )
 
 
@@ -291,11 +291,10 @@ def _failing(asked: _Asked) -> Tile:
         return replace(tile, lacks="No strategy is known: log `success` and `strategy` with each attempt.")
     rows = answers.rows("costliest_anti_patterns", 1 if hard else 2, **of)
     strategies = answers.counts("costliest_anti_patterns", "strategy_id", **of).height
-    places = f" in {total:,} places" if total > strategies else ""
     return replace(
         tile,
         figure=f"{strategies:,}",
-        unit=f"{'strategy' if strategies == 1 else 'strategies'}{places}"
+        unit=f"{'strategy' if strategies == 1 else 'strategies'}"
         + (f", {number_of(hard, 'hard task')}" if hard else ""),
         says="" if total else "No strategy is known to fail more often than its peers.",
         values=asked.shares("successes", "attempts"),
@@ -311,17 +310,21 @@ def _strategy(row: Mapping[str, Any]) -> Named:
     better = f"; try {_short(row['better_alternative'])}" if row["better_alternative"] else ""
     return Named(
         _short(row["pattern"]),
-        f"{row['failures']:,} of {row['attempts']:,} fail{better}",
+        f"{_failed(row['failures'], row['attempts'])}{better}",
         view(FIRST_PAGE, **opened_by(row)),
         case_command(row["pattern"], row),
         _whole(f"{row['pattern']} ({named(row['project'])}): {row['why_bad']}"),
     )
 
 
+def _failed(failures: int, attempts: int) -> str:
+    return f"all {attempts:,} fail" if failures == attempts else f"{failures:,} of {attempts:,} fail"
+
+
 def _hard_task(row: Mapping[str, Any]) -> Named:
     return Named(
         _short(row["task_type"]),
-        f"nobody succeeds in {row['attempts']:,}",
+        _failed(row["attempts"], row["attempts"]),
         view("strategies", project=row["project"], task_type=row["task_type"]),
         command_line("sql", "hard_tasks"),
         _whole(f"{row['task_type']} ({named(row['project'])}): nobody succeeds. {row['why_hard']}"),
@@ -353,7 +356,10 @@ def _memory(row: Mapping[str, Any], figure: str) -> Named:
 
 
 def _short(text: str | None) -> str:
-    return shortened(terminal_safe(shortened(text or "", _NAME_CHARACTERS)), _NAME_CHARACTERS)
+    """The first words of a text, as many as there is room for."""
+    name = shortened(terminal_safe(shortened(text or "", _NAME_CHARACTERS)), _NAME_CHARACTERS)
+    words, _, rest = name.rpartition(" ")
+    return f"{words}…" if words and rest.endswith("…") else name
 
 
 def _whole(text: str | None) -> str:

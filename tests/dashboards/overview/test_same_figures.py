@@ -38,7 +38,7 @@ def test_uses_are_counted_alike(seen: tuple[Answers, dict[str, Tile]]) -> None:
     assert used == sum_of(activity, "used")
     assert sum_of(days, "injected_interactions") == sum_of(activity, "injected")
     assert tiles["Are they used?"].figure == f"≥ {percent(used / asked)}"
-    assert tiles["Are they used?"].unit == f"of all {asked:,} answers"
+    assert tiles["Are they used?"].unit == f"of {asked:,} answers"
     drawn = chart_words(charts.reinforcement_over_time(days))[2]
     assert f"{used:,} answers quote or use one" in drawn
 
