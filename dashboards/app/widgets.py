@@ -21,15 +21,18 @@ from slowwave.dashboards.app.grid import draw_grid, recipe_columns
 from slowwave.dashboards.charts.parts import is_blank
 from slowwave.dashboards.charts.theme import chart_words, untitled
 from slowwave.dashboards.commands import command_line
+from slowwave.dashboards.cookbook.answers import ALL, Answers, with_interval
 from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
 from slowwave.dashboards.links import Link, Row, opened_by, view
 from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.words import shown_of
 from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.kernel.terminal import shortened, spreadsheet_safe, terminal_safe
 
 ANY = "%"
 _CARRIED = ("project", "no_project", "agent", "user", "tag", "days", "since", "until", "compare")
 PAGE_ROWS = 50
+_LISTED_ROWS = 100
 _LABEL_CHARACTERS = 60
 _TEXT_CHARACTERS = 4_000
 _LONGEST_LINK = 4_000
@@ -116,10 +119,36 @@ def table(
     return draw_grid(shown, caption=caption, addresses=addresses, opens=named, chooses_many=chooses_many)
 
 
-def limit_of(name: str, total: int) -> dict[str, str]:
-    """The params with which a recipe that stops after some rows gives all of them."""
+def draw_rows(
+    answers: Answers,
+    name: str,
+    caption: str,
+    of: Mapping[str, str] | None = None,
+    *,
+    most: int = _LISTED_ROWS,
+    estimate: str = "",
+    **shown: Any,  # noqa: ANN401 - as `table` takes it
+) -> pl.DataFrame:
+    """Draw the first rows of what a recipe answers, if there are any, and the recipe; return them.
+
+    Args:
+        answers: of a publish.
+        name: the recipe.
+        caption: what the rows are; where there are more of them, it says how many.
+        of: params of the recipe.
+        most: rows that are drawn.
+        estimate: the column that is shown with its interval.
+        shown: columns, labels and the like, for `table`.
+    """
+    of = of or {}
+    rows = answers.rows(name, most, **of)
     limit = cookbook()[name].params.get("limit")
-    return {"limit": f"{total}"} if limit is not None and total > int(limit) else {}
+    total = answers.count(name, **of, **({"limit": ALL} if limit else {}))
+    if rows.height:
+        drawn_rows = with_interval(rows, estimate) if estimate else rows
+        table(drawn_rows, name, caption=shown_of(caption, rows.height, total), **shown)
+    asked(name, **of, **({"limit": f"{total}"} if limit and total > int(limit) else {}))
+    return rows
 
 
 def drawn(chart: Any) -> None:  # noqa: ANN401 - an Altair chart of whatever kind

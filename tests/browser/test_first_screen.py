@@ -19,12 +19,16 @@ def test_six_answers_are_seen_at_once(dashboard: Dashboard, browser: Browser) ->
     assert heading is not None
     assert heading["y"] + heading["height"] <= 800
     assert page.locator("[data-testid=stMainBlockContainer]").evaluate("main => main.scrollHeight") <= 2_200
+    expect(page.locator(".sw-phone")).to_be_hidden()
     page.context.close()
 
 
 def test_a_phone_shows_one_answer_below_the_other(dashboard: Dashboard, browser: Browser) -> None:
     page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
     opened(page, f"{dashboard.address}/")
+    fresh = page.locator(".sw-phone")
+    expect(fresh).to_be_in_viewport()
+    expect(fresh).to_contain_text("Data up to 2026-")
     boxes = [tile.bounding_box() for tile in page.locator(".sw-tile").all()]
     assert len({box["x"] for box in boxes if box}) == 1
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes if box)

@@ -31,6 +31,16 @@ def test_the_scope_goes_from_page_to_page(dashboard: Dashboard, page: Page) -> N
     expect(page.get_by_label("Project", exact=True)).to_have_value("harbour-shop")
 
 
+def test_back_goes_to_the_page_before_at_once(dashboard: Dashboard, page: Page) -> None:
+    opened(page, f"{dashboard.address}/?days=7")
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Review").click()
+    page.wait_for_url("**/review?days=7")
+    drawn(page)
+    page.go_back()
+    expect(page.get_by_role("heading", name="Overview", exact=True)).to_be_visible()
+    assert page.url == f"{dashboard.address}/?days=7"
+
+
 def test_a_row_and_a_tile_carry_the_scope_on(dashboard: Dashboard, page: Page) -> None:
     opened(page, f"{dashboard.address}/memories?project=harbour-shop&days=0")
     row_chosen(page, "1 to")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from slowwave.dashboards.app.widgets import asked, choice, command, said, section, table
+from slowwave.dashboards.app.widgets import choice, command, draw_rows, said, section
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.flows.ask.lineage import facts, params_shown
 from slowwave.flows.ask.lineage_drawn import figure_page
@@ -38,8 +38,7 @@ def lineage_page(published: Published) -> None:
         return
     section("What it cost")
     with published.answers() as answers:
-        table(answers.rows("run_steps", _MOST), "run_steps", caption="Steps of the last publish, most expensive first")
-    asked("run_steps")
+        draw_rows(answers, "run_steps", "Steps of the last publish, most expensive first", most=_MOST)
 
 
 def _last(published: Published) -> LastRun:

@@ -16,6 +16,7 @@ from slowwave.dashboards.app.widgets import (
     asked,
     choice,
     csv_of,
+    draw_rows,
     drawn,
     label_of,
     page_asked,
@@ -28,7 +29,7 @@ from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import with_interval
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.words import NEVER_LANDED, STATES, URGENT_FIRST, number_of, shown_of, sum_of
+from slowwave.dashboards.words import NEVER_LANDED, STATES, URGENT_FIRST, number_of, sum_of
 from slowwave.transforms.core.vocabularies import TRENDS
 
 _SORTS = {
@@ -42,20 +43,8 @@ _SORTS = {
     "memory_id": "id",
 }
 _COLUMNS = (
-    "memory_id",
-    "content",
-    "verdict",
-    "trend",
-    "confidence",
-    "reference_count",
-    "project",
-    "status",
-    "last_referenced_at",
-    "injected_count",
-    "eligible_count",
-    "need_30d",
-    "strength",
-    "memory_type",
+    *("memory_id", "content", "verdict", "trend", "confidence", "reference_count", "project", "status"),
+    *("last_referenced_at", "injected_count", "eligible_count", "need_30d", "strength", "memory_type"),
 )
 _MOST_TYPES = 200
 _MANY = 100_000
@@ -182,21 +171,20 @@ def _list_title(name: str) -> str:
 
 def _short_list(published: Published, listed: str, of: Mapping[str, str]) -> None:
     chosen = LISTS[listed]
-    with published.answers() as answers:
-        rows, total = answers.rows(chosen.recipe, PAGE_ROWS, **of), answers.count(chosen.recipe, **of)
     said(chosen.says)
-    if rows.height:
-        shown = with_interval(rows, "lift") if listed == "effect" else rows
-        table(
-            shown,
+    with published.answers() as answers:
+        rows = draw_rows(
+            answers,
             chosen.recipe,
-            caption=shown_of(f"Memories {chosen.title}", rows.height, total),
+            f"Memories {chosen.title}",
+            of,
+            most=PAGE_ROWS,
+            estimate="lift" if listed == "effect" else "",
             columns=chosen.columns,
             labels={"lift": "Effect", "lift_basis": "Basis"},
         )
-    else:
+    if rows.is_empty():
         said("There is none.")
-    asked(chosen.recipe, **of)
 
 
 def _filters(published: Published) -> tuple[dict[str, str], str]:

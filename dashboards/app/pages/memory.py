@@ -20,6 +20,7 @@ from slowwave.dashboards.app.widgets import (
     choice,
     command,
     csv_of,
+    draw_rows,
     drawn,
     notice,
     page_number,
@@ -279,10 +280,9 @@ def _outcomes(published: Published, memory: Memory) -> None:
         said(
             f"Referenced in {number_of(succeeded, 'successful attempt')} and {number_of(failed, 'failed one')}{beside}."
         )
-    ends = published.answer("memory_ends", memory_id=memory["memory_id"])
-    if ends.height:
-        table(ends, "memory_ends", caption="Outcomes by basis; inferred ones are not counted")
-    asked("memory_ends", memory_id=memory["memory_id"])
+    of = {"memory_id": memory["memory_id"]}
+    with published.answers() as answers:
+        draw_rows(answers, "memory_ends", "Outcomes by basis; inferred ones are not counted", of)
     if memory["confidence"] is not None:
         limits = interval(memory["confidence_low"], memory["confidence_high"])
         said(f"Confidence {part(memory['confidence'])} from outcomes; 90 % credible interval {limits}.")
@@ -302,20 +302,15 @@ def _days(published: Published, memory_id: str, days: Mapping[str, str]) -> None
 
 
 def _observations(published: Published, memory_id: str) -> None:
-    facts = published.answer("memory_observations", memory_id=memory_id)
-    said("" if facts.height else "It states no observation: only active memories do.")
-    if facts.height:
-        table(
-            facts,
-            "memory_observations",
-            caption="Observations that it states, stated, or contradicts",
-            labels={"confidence": "Mean confidence of their memories"},
+    of = {"memory_id": memory_id}
+    labels = {"confidence": "Mean confidence of their memories"}
+    with published.answers() as answers:
+        if not answers.count("memory_observations", **of):
+            said("It states no observation: only active memories do.")
+        draw_rows(
+            answers, "memory_observations", "Observations that it states, stated, or contradicts", of, labels=labels
         )
-    asked("memory_observations", memory_id=memory_id)
-    decisions = published.answer("memory_curation", memory_id=memory_id)
-    if decisions.height:
-        table(decisions, "memory_curation", caption="What curation proposes")
-        asked("memory_curation", memory_id=memory_id)
+        draw_rows(answers, "memory_curation", "What curation proposes", of)
 
 
 def _to_do(published: Published, memory: Memory, *, is_planned: bool) -> None:

@@ -13,7 +13,7 @@ from slowwave.dashboards.app.widgets import (
     asked,
     choice,
     command,
-    limit_of,
+    draw_rows,
     page_number,
     pattern,
     said,
@@ -22,11 +22,10 @@ from slowwave.dashboards.app.widgets import (
 )
 from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.words import listed, number_of, shown_of, sum_of
+from slowwave.dashboards.words import listed, number_of, sum_of
 from slowwave.transforms.core.vocabularies import FRESHNESS
 
 _ROWS = 20
-_SHOWN = 100
 _ACTIONS = ("add", "update", "merge", "skip", "delete")
 
 
@@ -86,37 +85,31 @@ def _at_odds(answers: Answers, bar: Chosen) -> None:
     total = answers.count("contradicting_observations", **of, limit=ALL)
     says = f"{number_of(total, 'pair')} of facts of which only one can be true: a person decides."
     said(says if total else "No two facts contradict each other.")
+    draw_rows(
+        answers,
+        "contradicting_observations",
+        "Contradicting facts, most sources first",
+        of,
+        columns=["text", "proof_count", "contradicting_text", "contradicting_proof_count", "project"],
+    )
     if total:
-        rows = answers.rows("contradicting_observations", _SHOWN, **of)
-        table(
-            rows,
-            "contradicting_observations",
-            caption=shown_of("Contradicting facts, most sources first", rows.height, total),
-            columns=["text", "proof_count", "contradicting_text", "contradicting_proof_count", "project"],
-        )
         command("review", "list", kind="contradiction", purpose="To decide")
-    asked("contradicting_observations", **of, **limit_of("contradicting_observations", total))
 
 
 def _states(answers: Answers, bar: Chosen) -> None:
     of = bar.of("state_changes")
-    states = answers.counts("state_changes", "observation_id", **of, limit=ALL)
-    total = states.height
-    said(
-        f"{number_of(total, 'fact has', 'facts have')} changed." if total else "No fact is known to have changed.",
+    total = answers.counts("state_changes", "observation_id", **of, limit=ALL).height
+    said(f"{number_of(total, 'fact has', 'facts have')} changed." if total else "No fact is known to have changed.")
+    draw_rows(
+        answers,
+        "state_changes",
+        "States of changed facts, oldest first",
+        of,
+        columns=[
+            *("text", "attribute", "value", "from_at", "until_at", "memory_id", "subject", "step"),
+            *("project", "observation_id"),
+        ],
     )
-    if total:
-        rows = answers.rows("state_changes", _SHOWN, **of)
-        table(
-            rows,
-            "state_changes",
-            caption=shown_of("States of changed facts, oldest first", rows.height, sum_of(states)),
-            columns=[
-                *("text", "attribute", "value", "from_at", "until_at", "memory_id", "subject", "step"),
-                *("project", "observation_id"),
-            ],
-        )
-    asked("state_changes", **of, **limit_of("state_changes", sum_of(states)))
 
 
 def _curation(answers: Answers, bar: Chosen) -> None:
@@ -130,16 +123,13 @@ def _curation(answers: Answers, bar: Chosen) -> None:
     )
     action = choice("Action", "action", _ACTIONS, unchosen="All actions")
     of["action"] = pattern(action or None)
-    total = counts.get(action, 0) if action else sum(counts.values())
-    rows = answers.rows("curation", _SHOWN, **of)
-    if rows.height:
-        table(
-            rows,
-            "curation",
-            caption=shown_of("Proposals, additions last, newest first", rows.height, total),
-            columns=[
-                *("action", "memory_id", "content", "target_content", "reason", "kind", "similarity"),
-                *("target_memory_id", "project", "changed_at", "method"),
-            ],
-        )
-    asked("curation", **of, **limit_of("curation", total))
+    draw_rows(
+        answers,
+        "curation",
+        "Proposals, additions last, newest first",
+        of,
+        columns=[
+            *("action", "memory_id", "content", "target_content", "reason", "kind", "similarity"),
+            *("target_memory_id", "project", "changed_at", "method"),
+        ],
+    )

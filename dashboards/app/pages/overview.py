@@ -9,7 +9,7 @@ import streamlit as st
 
 from slowwave.dashboards.app.decisions import decided_since
 from slowwave.dashboards.app.scope import Chosen, comparing, scope_bar
-from slowwave.dashboards.app.widgets import asked, carrying, drawn, notice, said, table
+from slowwave.dashboards.app.widgets import asked, carrying, draw_rows, drawn, notice, said
 from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import Answers
 from slowwave.dashboards.cookbook.published import Published
@@ -19,7 +19,6 @@ from slowwave.dashboards.overview.tiles import Tile
 from slowwave.dashboards.overview.window import DEFAULT_DAYS, LATEST
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.templates import rendered
-from slowwave.dashboards.words import shown_of
 
 _MANY = 100_000
 _SHOWN_PROJECTS = 20
@@ -90,18 +89,17 @@ def _over_time(answers: Answers, chosen: Chosen) -> None:
 
 
 def _projects(answers: Answers) -> None:
-    rows, total = answers.rows("project_health", _SHOWN_PROJECTS), answers.count("project_health")
-    if rows.height < 2:  # noqa: PLR2004 - one project needs no list of projects
+    if answers.count("project_health") < 2:  # noqa: PLR2004 - one project needs no list of projects
         return
-    with st.expander(f"Projects: {shown_of('the worst first', rows.height, total)}"):
-        table(
-            rows,
+    with st.expander("Projects, the worst first"):
+        draw_rows(
+            answers,
             "project_health",
-            caption="How the memories of each project are doing",
+            "How the memories of each project are doing",
+            most=_SHOWN_PROJECTS,
             columns=["project", "health", "alarms_count", "active_count", "reference_count", "stale_share"],
             links={
                 "project": lambda row: project_view(FIRST_PAGE, row["project"]),
                 "active_count": lambda row: project_view("memories", row["project"], status="active"),
             },
         )
-        asked("project_health")

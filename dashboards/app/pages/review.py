@@ -15,6 +15,7 @@ from slowwave.dashboards.app.widgets import (
     asked,
     choice,
     command,
+    draw_rows,
     page_number,
     pattern,
     said,
@@ -24,7 +25,7 @@ from slowwave.dashboards.cookbook.answers import Answers
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import opened_by, project_view
 from slowwave.dashboards.report import night_story as story
-from slowwave.dashboards.words import number_of, shown_of
+from slowwave.dashboards.words import number_of
 
 _MOST = 100_000
 _ROWS = 20
@@ -58,7 +59,6 @@ def review_page(published: Published) -> None:
 def _queue(answers: Answers, bar: Chosen, kind: str, decided_from: datetime | None) -> None:
     """The items that wait; with what was decided `decided_from` then on, where people may decide here."""
     of = bar.of("review_queue")
-    projects = answers.rows("review_by_project", _MOST)
     said(story.reviews(answers.counts("review_queue", "kind", **of), 0)[0])
     of |= {"kind": pattern(kind or None)}
     rows = answers.rows("review_queue", _MOST, **of)
@@ -87,15 +87,8 @@ def _queue(answers: Answers, bar: Chosen, kind: str, decided_from: datetime | No
         if decided_from:
             decisions_on_items([shown["item_id"][row] for row in chosen])
     asked("review_queue", **of)
-    if projects.height:
-        shown = projects.head(_ROWS)
-        table(
-            shown,
-            "review_by_project",
-            caption=shown_of("Items per project", shown.height, projects.height),
-            links={"project": lambda row: project_view("review", row["project"])},
-        )
-        asked("review_by_project")
+    links = {"project": lambda row: project_view("review", row["project"])}
+    draw_rows(answers, "review_by_project", "Items per project", most=_ROWS, links=links)
 
 
 def _compared(answers: Answers, bar: Chosen) -> None:
@@ -117,46 +110,27 @@ def _plan(answers: Answers, bar: Chosen) -> None:
     quotas = answers.rows("forgetting_quotas", _MOST)
     rules = answers.counts("forgetting_plan", "rule", "is_shadow", **of)
     said(story.forgettable(rules, quotas)[0])
-    total = answers.count("forgetting_plan", **of)
     only = {"project": bar.project} if bar.project else {}  # an empty word is taken for none
-    rows = answers.rows("forgetting_plan", _SHOWN, **of)
+    columns = ["memory_id", "rule", "content", "reason", "need_30d", "strength", "is_shadow", "project"]
+    rows = draw_rows(answers, "forgetting_plan", "Memories to archive, most urgent first", of, columns=columns)
     if rows.height:
-        table(
-            rows,
-            "forgetting_plan",
-            caption=shown_of("Memories to archive, most urgent first", rows.height, total),
-            columns=["memory_id", "rule", "content", "reason", "need_30d", "strength", "is_shadow", "project"],
-        )
         command("forget", "plan", purpose="To see the plan in a terminal", **only)
         command("forget", "apply", dry_run=True, purpose="To see what archiving would do", **only)
         held = choice("A memory to keep", "hold", rows["memory_id"].to_list(), unchosen="Choose one to hold")
         if held:
             decision("forget", "hold", held, reason="why it is kept", purpose="To keep it from ever being archived")
-    asked("forgetting_plan", **of)
-    if quotas.height:
-        shown = quotas.head(_SHOWN)
-        caption = shown_of("Quotas, and whether the plan meets them", shown.height, quotas.height)
-        table(shown, "forgetting_quotas", caption=caption)
-        asked("forgetting_quotas")
+    draw_rows(answers, "forgetting_quotas", "Quotas, and whether the plan meets them")
 
 
 def _past(answers: Answers, bar: Chosen) -> None:
-    regret = answers.rows("regret", _SHOWN)
-    if regret.height:
-        table(regret, "regret", caption="Archived memories needed within a month, and as predicted")
-    asked("regret")
-    reviewed = answers.rows("reviewed", _SHOWN, **bar.of("reviewed"))
-    forgotten = answers.rows("forgotten", _SHOWN, **bar.of("forgotten"))
-    if not reviewed.height and not forgotten.height:
+    draw_rows(answers, "regret", "Archived memories needed within a month, and as predicted")
+    if not any(answers.count(name, **bar.of(name)) for name in ("reviewed", "forgotten")):
         said("Nothing was decided yet.")
-    if reviewed.height:
-        table(reviewed, "reviewed", caption="Decisions in review, newest first")
-        asked("reviewed", **bar.of("reviewed"))
-    if forgotten.height:
-        table(
-            forgotten,
-            "forgotten",
-            caption="Memories archived, restored, held or released, newest first",
-            opens=lambda row: opened_by({"memory_id": row["target"]} if row["target_kind"] == "memory" else {}),
-        )
-        asked("forgotten", **bar.of("forgotten"))
+    draw_rows(answers, "reviewed", "Decisions in review, newest first", bar.of("reviewed"))
+    draw_rows(
+        answers,
+        "forgotten",
+        "Memories archived, restored, held or released, newest first",
+        bar.of("forgotten"),
+        opens=lambda row: opened_by({"memory_id": row["target"]} if row["target_kind"] == "memory" else {}),
+    )

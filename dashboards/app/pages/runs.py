@@ -12,6 +12,7 @@ from slowwave.dashboards.app.widgets import (
     asked,
     choice,
     command,
+    draw_rows,
     drawn,
     notice,
     page_number,
@@ -21,18 +22,17 @@ from slowwave.dashboards.app.widgets import (
     table,
 )
 from slowwave.dashboards.charts import charts
-from slowwave.dashboards.cookbook.answers import ALL, Answers
+from slowwave.dashboards.cookbook.answers import Answers
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import opened_by
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.report import state_story
 from slowwave.dashboards.templates import rendered
-from slowwave.dashboards.words import number_of, shown_of, sum_of
+from slowwave.dashboards.words import number_of, sum_of
 from slowwave.flows.kernel.times import utc_text
 
 _MOST = 100_000
 _ROWS = 20
-_SHOWN = 100
 _THE_ROW = "the row"
 
 
@@ -55,36 +55,26 @@ def runs_page(published: Published) -> None:
 
 def _changed(answers: Answers) -> None:
     """What changed since the publish before, what got worse this week, and what is wrong with which project."""
-    rows = answers.rows("what_changed", _MOST)
-    section("Changes", _change_words(rows))
-    if rows.height:
-        table(
-            rows,
-            "what_changed",
-            caption="Since the publish before",
-            columns=["what", "count", "topic", "example", "example_id"],
-            opens=lambda row: opened_by({"memory_id": row["example_id"]} if row["topic"] == "memories" else {}),
-        )
-    asked("what_changed")
-    worse = answers.rows("got_worse", _SHOWN)
-    count = answers.count("got_worse")
-    section("Worse this week", "" if count else "Nothing got worse in the last 7 days.")
-    if worse.height:
-        table(
-            worse,
-            "got_worse",
-            caption=shown_of("Memories and strategies that got worse", worse.height, count),
-            columns=["id", "text", "what", "day", "detail", "kind", "project", "agent", "task_type"],
-            opens=lambda row: opened_by({**row, f"{row['kind']}_id": row["id"]}),
-        )
-    asked("got_worse")
-    alarms = answers.rows("alarms", _SHOWN)
+    section("Changes", _change_words(answers.rows("what_changed", _MOST)))
+    draw_rows(
+        answers,
+        "what_changed",
+        "Since the publish before",
+        columns=["what", "count", "topic", "example", "example_id"],
+        opens=lambda row: opened_by({"memory_id": row["example_id"]} if row["topic"] == "memories" else {}),
+    )
+    section("Worse this week", "" if answers.count("got_worse") else "Nothing got worse in the last 7 days.")
+    draw_rows(
+        answers,
+        "got_worse",
+        "Memories and strategies that got worse",
+        columns=["id", "text", "what", "day", "detail", "kind", "project", "agent", "task_type"],
+        opens=lambda row: opened_by({**row, f"{row['kind']}_id": row["id"]}),
+    )
     levels, healths = answers.counts("alarms", "level"), answers.counts("project_health", "health")
     section("Alarms", story.alarmed(levels, healths)[0])
-    if alarms.height:
-        caption = shown_of("Alarms, critical ones first", alarms.height, sum_of(levels))
-        table(alarms, "alarms", caption=caption, columns=["alarm", "level", "project", "active_count", "judged_count"])
-    asked("alarms")
+    columns = ["alarm", "level", "project", "active_count", "judged_count"]
+    draw_rows(answers, "alarms", "Alarms, critical ones first", columns=columns)
 
 
 def _change_words(rows: pl.DataFrame) -> str:
@@ -114,10 +104,8 @@ def _published(answers: Answers, run_id: str) -> None:
     for warning in [line for line in (run["message"] or "").splitlines() if line.strip()]:
         notice("warning", warning)
     asked("published_run", run_id=run_id)
-    tables = answers.rows("published_tables", _MOST, run_id=run_id)
     with st.expander("Tables, methods and hashes"):
-        table(tables, "published_tables", caption="Published tables")
-        asked("published_tables", run_id=run_id)
+        draw_rows(answers, "published_tables", "Published tables", {"run_id": run_id}, most=_MOST)
         methods = pl.DataFrame({"methods": run["methods"] or []}, schema={"methods": pl.String})
         table(methods, "published_run", caption="Methods, with their versions")
         names = ["run_id", "version", "params_hash", "code_hash", "input_hash"]
@@ -144,13 +132,9 @@ def _refused(answers: Answers) -> None:
     said(_refused_words(reasons))
     if reasons.height:
         drawn(charts.quarantine_reasons(reasons))
-        shown = reasons.head(_SHOWN)
-        caption = shown_of("Reasons, most rows first", shown.height, reasons.height)
-        table(shown, "quarantine_reasons", caption=caption)
-        asked("quarantine_reasons")
+    draw_rows(answers, "quarantine_reasons", "Reasons, most rows first")
+    if reasons.height:
         _refused_rows(answers, reasons)
-    else:
-        asked("quarantine_reasons")
 
 
 def _refused_words(reasons: pl.DataFrame) -> str:
@@ -176,27 +160,13 @@ def _refused_rows(answers: Answers, reasons: pl.DataFrame) -> None:
 def _landed(answers: Answers, bar: Chosen) -> None:
     of = bar.of("landed_by_day")
     days = answers.rows("landed_by_day", _MOST, **of)
-    fresh = answers.rows("freshness", _MOST)
     said(state_story.landed(days)[0])
     drawn(charts.landed_by_day(days))
     asked("landed_by_day", **of)
     compared_counts(bar, "landed_by_day", "landed_table", "sum(rows_count)::BIGINT")
-    if fresh.height:
-        shown = fresh.head(_SHOWN)
-        caption = shown_of("Newest row per kind and project", shown.height, fresh.height)
-        table(shown, "freshness", caption=caption)
-        asked("freshness")
-    late = answers.rows("late_rows", _SHOWN)
-    if late.height:
-        caption = "Rows recorded late, newest days first"
-        table(late, "late_rows", caption=shown_of(caption, late.height, answers.count("late_rows")))
-    asked("late_rows")
-    files = answers.rows("landed_files", _SHOWN)
-    if files.height:
-        total = answers.count("landed_files", limit=ALL)
-        caption = shown_of("Files, newest first", files.height, total)
-        table(files, "landed_files", caption=caption)
-    asked("landed_files")
+    draw_rows(answers, "freshness", "Newest row per kind and project")
+    draw_rows(answers, "late_rows", "Rows recorded late, newest days first")
+    draw_rows(answers, "landed_files", "Files, newest first")
 
 
 def _runs(answers: Answers) -> None:

@@ -11,16 +11,16 @@ from slowwave.dashboards.app.scope import compared_counts, scope_bar
 from slowwave.dashboards.app.widgets import (
     asked,
     choice,
+    draw_rows,
     drawn,
     label_of,
-    limit_of,
     pattern,
     said,
     section,
-    table,
 )
 from slowwave.dashboards.charts import charts
-from slowwave.dashboards.cookbook.answers import ALL, Answers, with_interval
+from slowwave.dashboards.cookbook.answers import ALL, Answers
+from slowwave.dashboards.cookbook.cookbook import cookbook
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.report import state_story
@@ -32,8 +32,6 @@ from slowwave.dashboards.words import (
     number_of,
     part,
     quoted,
-    shown_of,
-    sum_of,
 )
 
 Of = Mapping[str, str]  # what is chosen, as the recipes take it
@@ -41,7 +39,6 @@ Of = Mapping[str, str]  # what is chosen, as the recipes take it
 _MOST_STRATEGIES = 100_000
 _ROWS = 20
 _MOST_TRIED = 2_000
-_MOST_PATTERNS = 100
 _NONE_BETTER = "No strategy tried elsewhere is likely to beat the best so far."
 _BEST_COLUMNS = (
     *("task_type", "strategy", "confidence", "is_reliable", "attempts", "project", "agent"),
@@ -81,34 +78,33 @@ def strategies_page(published: Published) -> None:
 
 
 def _best(answers: Answers, of: Of, task_type: str) -> None:
-    best, total = answers.rows("best_strategies", _MOST_PATTERNS, **of), answers.count("best_strategies", **of)
+    best, total = answers.rows("best_strategies", 1, **of), answers.count("best_strategies", **of)
     section("Which strategy to use", strategy_to_use(best, total, task_type))
-    if best.height:
-        table(
-            with_interval(best, "confidence"),
-            "best_strategies",
-            caption=shown_of("Best so far, per project, agent and kind of task", best.height, total),
-            columns=_BEST_COLUMNS,
-            labels={"confidence": "Estimate", "is_reliable": "Above 0.50"},
-        )
-    asked("best_strategies", **of)
+    draw_rows(
+        answers,
+        "best_strategies",
+        "Best so far, per project, agent and kind of task",
+        of,
+        estimate="confidence",
+        columns=_BEST_COLUMNS,
+        labels={"confidence": "Estimate", "is_reliable": "Above 0.50"},
+    )
 
 
 def _tried(answers: Answers, of: Of) -> None:
-    chosen = answers.rows("strategies", _MOST_STRATEGIES, **of)
-    shown = chosen.head(_MOST_TRIED)
-    caption = shown_of("Tried strategies per kind of task, best first", shown.height, chosen.height)
-    table(
-        with_interval(shown, "confidence"),
+    draw_rows(
+        answers,
         "strategies",
-        caption=caption,
+        "Tried strategies per kind of task, best first",
+        of,
+        most=_MOST_TRIED,
+        estimate="confidence",
         columns=[
             *("strategy", "confidence", "attempts", "inferred", "successes", "sessions", "trend"),
             *("project", "agent", "task_type", "wordings"),
         ],
         labels={"confidence": "Estimate"},
     )
-    asked("strategies", **of)
 
 
 def _over_time(answers: Answers, asking: Of) -> None:
@@ -138,22 +134,19 @@ def strategy_to_use(best: pl.DataFrame, total: int, task_type: str) -> str:
 
 
 def _moved(answers: Answers, of: Of) -> None:
-    rows = answers.rows("worsening_strategies", _MOST_PATTERNS, **of)
     said(_moved_words(answers, of))
-    if rows.height:
-        table(
-            with_interval(rows, "confidence"),
-            "worsening_strategies",
-            caption=shown_of(
-                "Changed strategies, worse ones first", rows.height, answers.count("worsening_strategies", **of)
-            ),
-            columns=[
-                *("strategy", "trend", "confidence", "success_rate", "sessions", "last_validated_at"),
-                *("project", "agent", "task_type"),
-            ],
-            labels={"confidence": "Estimate", "success_rate": "Success rate, all time"},
-        )
-    asked("worsening_strategies", **of)
+    draw_rows(
+        answers,
+        "worsening_strategies",
+        "Changed strategies, worse ones first",
+        of,
+        estimate="confidence",
+        columns=[
+            *("strategy", "trend", "confidence", "success_rate", "sessions", "last_validated_at"),
+            *("project", "agent", "task_type"),
+        ],
+        labels={"confidence": "Estimate", "success_rate": "Success rate, all time"},
+    )
 
 
 def _moved_words(answers: Answers, of: Of) -> str:
@@ -166,59 +159,41 @@ def _moved_words(answers: Answers, of: Of) -> str:
 
 
 def _untried(answers: Answers, of: Of) -> None:
-    rows, total = answers.rows("untried_strategies", _ROWS, **of), answers.count("untried_strategies", **of)
-    says = f"{number_of(total, 'strategy', 'strategies')} tried elsewhere could do better." if total else _NONE_BETTER
-    said(says)
-    if rows.height:
-        table(
-            with_interval(rows, "confidence"),
-            "untried_strategies",
-            caption=shown_of("Tried elsewhere, likeliest gains first", rows.height, total),
-            columns=[
-                *("strategy", "confidence", "best_tried", "best_tried_confidence", "elsewhere_successes"),
-                *("elsewhere_attempts", "twin_successes", "twin_attempts", "project", "agent", "task_type"),
-            ],
-            labels={
-                "confidence": "Estimate here",
-                "best_tried": "Best so far",
-                "best_tried_confidence": "Its estimate",
-            },
-        )
-    asked("untried_strategies", **of)
+    total = answers.count("untried_strategies", **of)
+    said(f"{number_of(total, 'strategy', 'strategies')} tried elsewhere could do better." if total else _NONE_BETTER)
+    draw_rows(
+        answers,
+        "untried_strategies",
+        "Tried elsewhere, likeliest gains first",
+        of,
+        most=_ROWS,
+        estimate="confidence",
+        columns=[
+            *("strategy", "confidence", "best_tried", "best_tried_confidence", "elsewhere_successes"),
+            *("elsewhere_attempts", "twin_successes", "twin_attempts", "project", "agent", "task_type"),
+        ],
+        labels={"confidence": "Estimate here", "best_tried": "Best so far", "best_tried_confidence": "Its estimate"},
+    )
 
 
 def _failing(answers: Answers, of: Of) -> None:
-    states = answers.counts("anti_patterns_by_state", "state", **of)
-    costliest = answers.rows("costliest_anti_patterns", _MOST_PATTERNS, **of)
-    said(*state_story.patterns(states))
-    if costliest.height:
-        table(
-            costliest,
-            "costliest_anti_patterns",
-            caption=shown_of(
-                "Open anti-patterns, most expensive first",
-                costliest.height,
-                answers.count("costliest_anti_patterns", **of),
-            ),
-            labels={"better_alternative": "Best so far"},
-            columns=[
-                *("pattern", "better_alternative", "failures", "attempts", "expected_failures", "cost", "cost_unit"),
-                *("why_bad", "kind", "project", "agent", "task_type"),
-            ],
-        )
-    asked("costliest_anti_patterns", **of)
-    tasks = answers.count("hard_tasks", **of)
-    said(*story.hard_tasks(tasks))
-    if tasks:
-        hard = answers.rows("hard_tasks", _MOST_PATTERNS, **of)
-        table(hard, "hard_tasks", caption=shown_of("Kinds of task at which nobody succeeds", hard.height, tasks))
-        asked("hard_tasks", **of)
-    rows = answers.rows("anti_patterns_by_state", _MOST_PATTERNS, **of)
-    if rows.height:
-        caption = shown_of("Anti-patterns by state, with evidence", rows.height, sum_of(states))
-        columns = ["pattern", "state", *(name for name in rows.columns if name not in ("pattern", "state"))]
-        table(rows, "anti_patterns_by_state", caption=caption, columns=columns)
-        asked("anti_patterns_by_state", **of)
+    said(*state_story.patterns(answers.counts("anti_patterns_by_state", "state", **of)))
+    draw_rows(
+        answers,
+        "costliest_anti_patterns",
+        "Open anti-patterns, most expensive first",
+        of,
+        labels={"better_alternative": "Best so far"},
+        columns=[
+            *("pattern", "better_alternative", "failures", "attempts", "expected_failures", "cost", "cost_unit"),
+            *("why_bad", "kind", "project", "agent", "task_type"),
+        ],
+    )
+    said(*story.hard_tasks(answers.count("hard_tasks", **of)))
+    draw_rows(answers, "hard_tasks", "Kinds of task at which nobody succeeds", of)
+    names = [column.name for column in cookbook()["anti_patterns_by_state"].columns]
+    columns = ["pattern", "state", *(name for name in names if name not in ("pattern", "state"))]
+    draw_rows(answers, "anti_patterns_by_state", "Anti-patterns by state, with evidence", of, columns=columns)
 
 
 def _errors(answers: Answers, of: Of) -> None:
@@ -228,23 +203,11 @@ def _errors(answers: Answers, of: Of) -> None:
         if kinds
         else "No attempt failed with an error message yet.",
     )
-    if kinds:
-        rows = answers.rows("common_errors", _ROWS, **of)
-        caption = shown_of("Errors, most failed attempts first", rows.height, kinds)
-        columns = [
-            "error_template",
-            "error_family_template",
-            "failures",
-            "apart",
-            "sessions",
-            "strategies",
-            "last_at",
-            "project",
-            "example",
-        ]
-        columns.append("error_id")
-        table(rows, "common_errors", caption=caption, columns=columns)
-    asked("common_errors", **of, **limit_of("common_errors", kinds))
+    columns = [
+        *("error_template", "error_family_template", "failures", "apart", "sessions", "strategies", "last_at"),
+        *("project", "example", "error_id"),
+    ]
+    draw_rows(answers, "common_errors", "Errors, most failed attempts first", of, most=_ROWS, columns=columns)
 
 
 def _calibration(answers: Answers, graded: pl.DataFrame) -> None:

@@ -22,7 +22,7 @@ from slowwave.dashboards.app.pages.review import review_page
 from slowwave.dashboards.app.pages.runs import runs_page
 from slowwave.dashboards.app.pages.sql import sql_page
 from slowwave.dashboards.app.pages.strategies import strategies_page
-from slowwave.dashboards.app.panel import draw_thing
+from slowwave.dashboards.app.panel import draw_thing, panel_title
 from slowwave.dashboards.cookbook.cookbook import cookbook
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.words import part
@@ -228,6 +228,25 @@ def test_a_memory_that_is_planned_to_go_says_so_and_how_to_keep_it(taught):
     assert any(command.startswith("slowwave forget hold 'taken back'") for command in commands(app))
     other = drawn(memory_page, taught, memory_id="cache on")
     assert "forgetting plan" not in words(other)
+
+
+def test_a_memory_can_be_rejected_and_is_compared_with_nothing(taught):
+    app = drawn(memory_page, taught, memory_id="bad advice")
+    assert "slowwave memory invalidate 'bad advice' --reason 'what is wrong with it'" in commands(app)
+    assert "choice_compare" not in {box.key for box in app.selectbox}
+
+
+def test_what_is_being_typed_stays_when_a_page_is_drawn_again(taught):
+    app = drawn(memories_page, taught, search="port")
+    assert app.text_input(key="typed_search").value == "port"
+    app.run()
+    assert not app.text_input(key="typed_search").proto.set_value
+
+
+def test_a_panel_is_named_after_its_thing_and_not_by_markdown():
+    assert panel_title("memory:mem-0001") == "Memory mem-0001"
+    assert panel_title("item:**b** [x](y)") == "Review item"
+    assert panel_title("mem-0001") == panel_title("**b**:x") == "What is known of it"
 
 
 def test_runs_tell_what_landed_late_and_what_was_refused(taught):

@@ -468,6 +468,22 @@ def test_observations_and_the_queue_are_searched_by_their_recipes(answers):
     assert answers(RECIPES["review_queue"], item_id=exactly(queue[1]["item_id"])) == [queue[1]]
 
 
+def test_a_memory_of_no_agent_belongs_to_every_agent(answers):
+    for name in ("memory_explorer", "helping_and_hurting_memories"):
+        found = [row["memory_id"] for row in answers(RECIPES[name], agent="no such")]
+        assert "bad advice" in found
+
+
+def test_the_queue_begins_with_harm_and_then_has_instructions_that_are_ignored(answers):
+    queue = answers(RECIPES["review_queue"])
+
+    def worth(row):
+        is_ignored = row["kind"] == "unused" and row["memory_type"] in {"instruction", "preference"}
+        return (row["kind"] != "harmful", not is_ignored, row["rank"])
+
+    assert queue == sorted(queue, key=worth)
+
+
 @pytest.mark.slow
 def test_an_anti_pattern_gone_dormant_is_told(tmp_path):
     made = SmallHome(tmp_path / "home")
