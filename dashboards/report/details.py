@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.dashboards.charts import charts
+from slowwave.dashboards.charts import learning, memories
 from slowwave.dashboards.commands import case_command, command_line
 from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.report import night_story as story
@@ -145,7 +145,7 @@ def uses(answers: Answers) -> Section:
     days = answers.rows("references_by_day", _MANY)
     section = Section("use", "Use over time")
     if days.height:
-        section.drawn(charts.reinforcement_over_time(days))
+        section.drawn(memories.reinforcement_over_time(days))
     return section
 
 
@@ -154,7 +154,7 @@ def success(answers: Answers) -> Section:
     weeks = answers.rows("success_by_week", _MANY)
     section = Section("success", "Success by week")
     if weeks.height:
-        section.drawn(charts.success_by_week(weeks))
+        section.drawn(learning.success_by_week(weeks))
     return section
 
 

@@ -25,7 +25,7 @@ from slowwave.dashboards.app.widgets import (
     table,
     typed,
 )
-from slowwave.dashboards.charts import charts
+from slowwave.dashboards.charts import memories
 from slowwave.dashboards.cookbook.answers import with_interval
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
@@ -114,9 +114,9 @@ def _charts(published: Published, bar: Chosen) -> None:
     """How many memories have which verdict and state, and how many fade next."""
     with published.answers() as answers:
         for recipe, chart in (
-            ("memories_by_verdict", charts.memories_by_verdict),
-            ("memories_by_state", charts.memories_by_state),
-            ("decay_forecast", charts.decay_forecast),
+            ("memories_by_verdict", memories.memories_by_verdict),
+            ("memories_by_state", memories.memories_by_state),
+            ("decay_forecast", memories.decay_forecast),
         ):
             drawn(chart(answers.rows(recipe, _MANY, **bar.of(recipe))))
             asked(recipe, **bar.of(recipe))

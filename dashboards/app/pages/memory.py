@@ -30,7 +30,7 @@ from slowwave.dashboards.app.widgets import (
     typed,
     whole_text,
 )
-from slowwave.dashboards.charts import charts
+from slowwave.dashboards.charts import memories
 from slowwave.dashboards.cookbook.answers import ALL
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
@@ -162,7 +162,7 @@ def _state(published: Published, memory: Memory) -> None:
     ]
     st.html(rendered("facts.html.jinja", facts=facts))
     asked("memory", memory_id=memory_id)
-    drawn(charts.memory_strength(published.answer("memory_strength", memory_id=memory_id)))
+    drawn(memories.memory_strength(published.answer("memory_strength", memory_id=memory_id)))
     asked("memory_strength", memory_id=memory_id)
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from slowwave.dashboards.app.decisions import decided_since
 from slowwave.dashboards.app.scope import Chosen, comparing, scope_bar
 from slowwave.dashboards.app.widgets import asked, carrying, draw_rows, drawn, notice, said
-from slowwave.dashboards.charts import charts
+from slowwave.dashboards.charts import learning, memories
 from slowwave.dashboards.cookbook.answers import Answers
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import FIRST_PAGE, project_view
@@ -79,11 +79,11 @@ def _nothing_known(answers: Answers) -> bool:
 
 def _over_time(answers: Answers, chosen: Chosen) -> None:
     of = chosen.of("references_by_day")
-    drawn(charts.reinforcement_over_time(answers.rows("references_by_day", _MANY, **of)))
+    drawn(memories.reinforcement_over_time(answers.rows("references_by_day", _MANY, **of)))
     asked("references_by_day", **of)
     with st.expander("Success by week"):
         of = chosen.of("success_by_week")
-        drawn(charts.success_by_week(answers.rows("success_by_week", _MANY, **of)))
+        drawn(learning.success_by_week(answers.rows("success_by_week", _MANY, **of)))
         asked("success_by_week", **of)
     said(chosen.words(), _ALL_DAYS if chosen.shown.scope == Scope() else _ALL_AGENTS)
 

@@ -21,7 +21,7 @@ from slowwave.dashboards.app.widgets import (
     section,
     table,
 )
-from slowwave.dashboards.charts import charts
+from slowwave.dashboards.charts import logs
 from slowwave.dashboards.cookbook.answers import Answers
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import opened_by
@@ -131,7 +131,7 @@ def _refused(answers: Answers) -> None:
     reasons = answers.rows("quarantine_reasons", _MOST)
     said(_refused_words(reasons))
     if reasons.height:
-        drawn(charts.quarantine_reasons(reasons))
+        drawn(logs.quarantine_reasons(reasons))
     draw_rows(answers, "quarantine_reasons", "Reasons, most rows first")
     if reasons.height:
         _refused_rows(answers, reasons)
@@ -161,7 +161,7 @@ def _landed(answers: Answers, bar: Chosen) -> None:
     of = bar.of("landed_by_day")
     days = answers.rows("landed_by_day", _MOST, **of)
     said(state_story.landed(days)[0])
-    drawn(charts.landed_by_day(days))
+    drawn(logs.landed_by_day(days))
     asked("landed_by_day", **of)
     compared_counts(bar, "landed_by_day", "landed_table", "sum(rows_count)::BIGINT")
     draw_rows(answers, "freshness", "Newest row per kind and project")

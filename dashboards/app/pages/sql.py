@@ -15,7 +15,7 @@ from slowwave.dashboards.app.live_answers import answer_table, answered
 from slowwave.dashboards.app.sql_answers import MOST_BYTES, SqlAnswer, SqlQuestion, whole_result
 from slowwave.dashboards.app.sql_child import SECONDS
 from slowwave.dashboards.app.widgets import address, choice, drawn, notice, said
-from slowwave.dashboards.charts import charts
+from slowwave.dashboards.charts import logs
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.cookbook import Recipe, cookbook
 from slowwave.dashboards.cookbook.published import Published
@@ -170,7 +170,7 @@ def _result(question: SqlQuestion, recipe: Recipe | None) -> None:
     said(_count_words(answer, seconds))
     if answer.count:
         _downloads(question, recipe, answer)
-    chart = charts.result_chart(answer.frame()) if answer.count else None
+    chart = logs.result_chart(answer.frame()) if answer.count else None
     if chart is None:
         _table(answer, recipe)
         return

@@ -18,7 +18,7 @@ from slowwave.dashboards.app.widgets import (
     said,
     section,
 )
-from slowwave.dashboards.charts import charts
+from slowwave.dashboards.charts import learning
 from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.cookbook.cookbook import cookbook
 from slowwave.dashboards.cookbook.published import Published
@@ -109,7 +109,7 @@ def _tried(answers: Answers, of: Of) -> None:
 
 def _over_time(answers: Answers, asking: Of) -> None:
     """Success of all attempts week by week; a kind of task has too few a week."""
-    drawn(charts.success_by_week(answers.rows("success_by_week", _MOST_STRATEGIES, **asking)))
+    drawn(learning.success_by_week(answers.rows("success_by_week", _MOST_STRATEGIES, **asking)))
     asked("success_by_week", **asking)
 
 
@@ -214,10 +214,10 @@ def _calibration(answers: Answers, graded: pl.DataFrame) -> None:
     """Forecasts are graded for all projects together."""
     weeks = answers.rows("calibration_by_week", _MOST_STRATEGIES)
     said(*story.grade(graded))
-    drawn(charts.calibration(weeks))
-    drawn(charts.calibration_error(graded))
+    drawn(learning.calibration(weeks))
+    drawn(learning.calibration_error(graded))
     asked("calibration_by_week")
     need = answers.rows("need_calibration", _MOST_STRATEGIES)
     said(*state_story.need(need))
-    drawn(charts.need_calibration(need))
+    drawn(learning.need_calibration(need))
     asked("need_calibration")

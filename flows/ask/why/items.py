@@ -65,11 +65,11 @@ def item_about(records: Records, given: str) -> Record | None:
 def item_facts(found: Record) -> list[Fact]:
     """Return the facts of a review item."""
     item, behind = found["item"], found["interactions"]
-    place = f"place {item['rank']} of the queue" if found["is_waiting"] else "waits no longer"
+    state = "waits for a decision" if found["is_waiting"] else "waits no longer"
     whose = f", of user {item['user_id']} alone" if item.get("user_id") else ""
     evidence = [Evidence(row["interaction_id"], row["occurred_at"], _behind_words(row)) for row in behind]
     return [
-        Fact("item", [f"{short_id(found['item_id'])}: {item['kind']}, {place}{whose}"]),
+        Fact("item", [f"{short_id(found['item_id'])}: {item['kind']}, {state}{whose}"]),
         Fact("text", [one_line(item["text"])]),
         Fact("reason", [item["reason"]] if found["is_waiting"] else []),
         Fact("decided", [_decided_words(row) for row in found["decisions"][:1]]),

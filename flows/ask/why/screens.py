@@ -111,7 +111,7 @@ def _by(change: Record) -> str:
 
 
 def _waiting_row(item: Record) -> FactRow:
-    says = f"{item['kind']} (place {item['rank']}): {item['reason']}"
+    says = f"{item['kind']}: {item['reason']}"
     return FactRow(f"item:{item['item_id']}", None, says, says)
 
 

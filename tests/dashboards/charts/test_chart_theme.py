@@ -12,7 +12,7 @@ import altair as alt
 import polars as pl
 import pytest
 
-from slowwave.dashboards.charts import charts
+from slowwave.dashboards.charts import logs, memories
 from slowwave.dashboards.charts.parts import drawn
 from slowwave.dashboards.charts.theme import DASHES, PALETTE, SHAPES, chart_svg, chart_words, untitled
 
@@ -25,11 +25,11 @@ HOSTILE = [
 ]
 RENDER = """
 import polars as pl
-from slowwave.dashboards.charts import charts
+from slowwave.dashboards.charts import logs, memories
 from slowwave.dashboards.charts.theme import chart_svg
 frame = pl.DataFrame({"field": ["a", ""], "reason": ["x", "<y>"], "refused": [1, 2]})
-charts.quarantine_reasons(frame)
-print(chart_svg(charts.quarantine_reasons(frame)))
+logs.quarantine_reasons(frame)
+print(chart_svg(logs.quarantine_reasons(frame)))
 """
 
 
@@ -64,7 +64,7 @@ def test_every_colour_has_its_own_shape_and_dash():
 
 
 def test_an_svg_is_one_image_with_its_description():
-    chart = charts.quarantine_reasons(refused(["one", "two"]))
+    chart = logs.quarantine_reasons(refused(["one", "two"]))
     root = parsed(chart_svg(chart, 500))
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert root.get("role") == "img"
@@ -74,7 +74,7 @@ def test_an_svg_is_one_image_with_its_description():
 
 
 def test_hostile_texts_stay_text():
-    chart = charts.quarantine_reasons(refused(HOSTILE))
+    chart = logs.quarantine_reasons(refused(HOSTILE))
     svg = chart_svg(chart)
     root = parsed(svg)
     tags = {element.tag.rpartition("}")[2] for element in root.iter()}
@@ -101,13 +101,13 @@ def test_the_same_chart_has_the_same_bytes_in_another_process():
     other = subprocess.run(run, capture_output=True, text=True, check=True, env={"TZ": "Asia/Tokyo", "LANG": "de_DE"})
     frame = pl.DataFrame({"field": ["a", ""], "reason": ["x", "<y>"], "refused": [1, 2]})
     chart_svg(clipped())
-    assert chart_svg(charts.quarantine_reasons(frame)) == other.stdout.rstrip("\n")
+    assert chart_svg(logs.quarantine_reasons(frame)) == other.stdout.rstrip("\n")
 
 
 def test_times_are_utc_whatever_the_time_zone():
     days = [date(2026, 3, 1) + timedelta(days=at) for at in range(3)]
     columns = ("injected_interactions", "referencing_interactions")
-    svg = chart_svg(charts.reinforcement_over_time(pl.DataFrame({"day": days, **dict.fromkeys(columns, [1] * 3)})))
+    svg = chart_svg(memories.reinforcement_over_time(pl.DataFrame({"day": days, **dict.fromkeys(columns, [1] * 3)})))
     assert re.findall(r">(\d+ \w{3})<", svg) == ["1 Mar", "2 Mar", "3 Mar"]
 
 
@@ -122,7 +122,7 @@ def test_ids_are_unique_to_the_chart_and_the_same_each_time():
 
 
 def test_text_takes_the_colour_of_the_page():
-    svg = chart_svg(charts.quarantine_reasons(refused(["one", "two"])))
+    svg = chart_svg(logs.quarantine_reasons(refused(["one", "two"])))
     root = parsed(svg)
     fills = {element.get("fill") for element in root.iter("{http://www.w3.org/2000/svg}text")}
     assert fills == {"currentColor"}
@@ -130,7 +130,7 @@ def test_text_takes_the_colour_of_the_page():
 
 
 def test_a_page_may_set_the_words_itself():
-    chart = charts.quarantine_reasons(refused(["one", "two"]))
+    chart = logs.quarantine_reasons(refused(["one", "two"]))
     words = chart_words(chart)
     bare = untitled(chart)
     assert chart_words(bare)[:2] == ("", "")

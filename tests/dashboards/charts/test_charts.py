@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from thorough import some
 
-from slowwave.dashboards.charts import charts
+from slowwave.dashboards.charts import learning, logs, memories
 from slowwave.dashboards.charts.parts import LABEL_WIDTH
 from slowwave.dashboards.charts.theme import chart_words
 
@@ -31,38 +31,38 @@ GRADES = {"method": "heuristic/1", "metric": "calibration_error", "value": 0.1}
 # One row of the recipe each chart is drawn from.
 CASES: dict[str, tuple[Make, Columns]] = {
     "memories_by_verdict": (
-        charts.memories_by_verdict,
+        memories.memories_by_verdict,
         {"project": "shop", "verdict": "forget", "trend": "stale", "memories_count": 3},
     ),
     "memories_by_state": (
-        charts.memories_by_state,
+        memories.memories_by_state,
         {"status": "active", "strength_state": "weak", "memories_count": 3},
     ),
     "reinforcement_over_time": (
-        charts.reinforcement_over_time,
+        memories.reinforcement_over_time,
         {"day": DAY, "injected_interactions": 9, "referencing_interactions": 4},
     ),
-    "calibration": (charts.calibration, {"cutoff_at": TIME, "method": "heuristic/1", "brier": 0.2, "attempts": 30}),
-    "calibration_error": (charts.calibration, GRADES),
+    "calibration": (learning.calibration, {"cutoff_at": TIME, "method": "heuristic/1", "brier": 0.2, "attempts": 30}),
+    "calibration_error": (learning.calibration, GRADES),
     "decay_forecast": (
-        charts.decay_forecast,
+        memories.decay_forecast,
         {"day": DAY, "fading_count": 2, "cumulative_count": 2, "active_count": 9, "undated_count": 0},
     ),
-    "quarantine_reasons": (charts.quarantine_reasons, {"field": "prompt", "reason": "prompt is blank", "refused": 2}),
+    "quarantine_reasons": (logs.quarantine_reasons, {"field": "prompt", "reason": "prompt is blank", "refused": 2}),
     "landed_by_day": (
-        charts.landed_by_day,
+        logs.landed_by_day,
         {"landed_table": "interactions", "day": DAY, "rows_count": 20, "late_count": 1},
     ),
     "memory_strength": (
-        partial(charts.memory_strength, bands={"forgettable below": 0.1}, fades_at=TIME),
+        partial(memories.memory_strength, bands={"forgettable below": 0.1}, fades_at=TIME),
         {"at": TIME, "strength": 0.8, "kind": "measured"},
     ),
     "success_by_week": (
-        charts.success_by_week,
+        learning.success_by_week,
         {"week": DAY, "project": "shop", "attempts": 20, "success_rate": 0.6, "inferred": 3},
     ),
     "need_calibration": (
-        charts.need_calibration,
+        learning.need_calibration,
         {
             "cutoff_at": TIME,
             "skill": 0.1,
@@ -72,9 +72,9 @@ CASES: dict[str, tuple[Make, Columns]] = {
             "calibration_error_if_perfect": 0.02,
         },
     ),
-    "result_of_names": (charts.result_chart, {"name": "shop", "count": 3}),
-    "result_over_time": (charts.result_chart, {"at": TIME, "count": 3, "share": 0.5}),
-    "result_over_numbers": (charts.result_chart, {"strength": 0.3, "need": 0.5}),
+    "result_of_names": (logs.result_chart, {"name": "shop", "count": 3}),
+    "result_over_time": (logs.result_chart, {"at": TIME, "count": 3, "share": 0.5}),
+    "result_over_numbers": (logs.result_chart, {"strength": 0.3, "need": 0.5}),
 }
 DRAWN = [name for name in CASES if not name.startswith("result_")]
 
@@ -181,7 +181,7 @@ def test_hostile_texts_are_short_and_without_controls(name):
 def test_hostile_names_of_columns_are_only_titles():
     frame = pl.DataFrame({HOSTILE * 20: ["x"], HOSTILE: [1], "datum.x['y']": [2]})
     for columns in (frame.columns, frame.columns[1:]):
-        chart = charts.result_chart(frame.select(columns))
+        chart = logs.result_chart(frame.select(columns))
         assert chart is not None
         assert max(map(len, texts_in(chart.to_dict()["layer"]))) <= 3 * LABEL_WIDTH
         assert not [char for char in CONTROLS if char in json.dumps(chart.to_dict(), ensure_ascii=False)]
@@ -218,7 +218,7 @@ def test_titles_say_what_to_conclude():
             "memories_count": [2, 1, 117],
         }
     )
-    assert chart_words(charts.memories_by_verdict(verdicts))[0] == (
+    assert chart_words(memories.memories_by_verdict(verdicts))[0] == (
         "120 active memories by verdict: 0 review, 3 forget, 0 harmful"
     )
     fading = pl.DataFrame(
@@ -230,22 +230,22 @@ def test_titles_say_what_to_conclude():
             "undated_count": [0] * 3,
         }
     )
-    title, subtitle, description = chart_words(charts.decay_forecast(fading))
+    title, subtitle, description = chart_words(memories.decay_forecast(fading))
     assert title == "3 of 90 active memories fade in the next 30 days unless referenced"
     assert "4 of them today" in subtitle
     assert "4 memories have faded already; within 30 days 3 more do so, within" in description
-    undated = chart_words(charts.decay_forecast(fading.with_columns(undated_count=pl.lit(1083))))[0]
+    undated = chart_words(memories.decay_forecast(fading.with_columns(undated_count=pl.lit(1083))))[0]
     assert undated == f"{title}; of 1,083 it is not known"
 
 
 def test_one_is_said_as_one():
     one = {"injected_interactions": 1, "referencing_interactions": 1}
-    used = chart_words(charts.reinforcement_over_time(frame_of({"day": DAY} | one)))
+    used = chart_words(memories.reinforcement_over_time(frame_of({"day": DAY} | one)))
     assert used[0] == "1 answer quotes or uses a memory"
     assert used[2].endswith("with a memory injected; 1 answer quotes or uses one.")
     fading = {"day": DAY, "fading_count": 1, "cumulative_count": 1, "active_count": 1, "undated_count": 0}
     after = {**fading, "day": DAY + timedelta(days=1), "cumulative_count": 2}
-    description = chart_words(charts.decay_forecast(pl.DataFrame([fading, after])))[2]
+    description = chart_words(memories.decay_forecast(pl.DataFrame([fading, after])))[2]
     assert description.endswith("1 memory has faded already; within 30 days 1 more does so, within 1 day 1 does.")
 
 
@@ -269,10 +269,10 @@ def uses_on(*days: int, each: int = 1) -> pl.DataFrame:
 
 
 def test_use_is_told_of_named_days_and_nothing_is_drawn_through_days_without():
-    chart = charts.reinforcement_over_time(uses_on(0, 12, 18, 19, each=3))
+    chart = memories.reinforcement_over_time(uses_on(0, 12, 18, 19, each=3))
     assert chart_words(chart)[0] == "Answers using a memory: 6 in 7 days, 3 before"
     for days, per in ((uses_on(0, 19), 20), (uses_on(0, 350), 51)):
-        values = next(rows for rows in values_in(charts.reinforcement_over_time(days).to_dict()) if len(rows) > 2)
+        values = next(rows for rows in values_in(memories.reinforcement_over_time(days).to_dict()) if len(rows) > 2)
         relied = [row["value"] for row in values if row["series"] == "quoted or used one"]
         assert len(relied) == per
         assert [relied[0], *set(relied[1:-1]), relied[-1]] == [1, 0, 1]
@@ -280,7 +280,7 @@ def test_use_is_told_of_named_days_and_nothing_is_drawn_through_days_without():
 
 def test_the_skill_of_need_and_its_interval_have_one_sense():
     row = {**CASES["need_calibration"][1], "skill": -0.028, "skill_low": -0.164, "skill_high": -0.012}
-    assert chart_words(charts.need_calibration(pl.DataFrame([row])))[0] == (
+    assert chart_words(learning.need_calibration(pl.DataFrame([row])))[0] == (
         "need_30d is 3 % worse than the base rate, by log loss (90 % interval 1 % to 16 %)"
     )
 
@@ -291,35 +291,35 @@ def test_weeks_are_compared_with_both_simple_forecasts():
         (TIME + timedelta(days=7), "heuristic/1", 0.21), (TIME + timedelta(days=7), "base_rate/1", 0.22),
     ]  # fmt: skip
     frame = pl.DataFrame(rows, schema=["cutoff_at", "method", "brier"], orient="row")
-    title = chart_words(charts.calibration(frame))[0]
+    title = chart_words(learning.calibration(frame))[0]
     assert title == "Smaller error than the base rate in 2 of 2 weeks and than simple average (Laplace) in 0 of 1 week"
 
 
 def test_what_was_left_out_is_said():
     reasons = pl.DataFrame({"field": [""] * 20, "reason": [f"reason {at}" for at in range(20)], "refused": [1] * 20})
-    rows = next(values_in(charts.quarantine_reasons(reasons).to_dict()))
-    assert "refused, among them: reason" in chart_words(charts.quarantine_reasons(reasons))[0]
+    rows = next(values_in(logs.quarantine_reasons(reasons).to_dict()))
+    assert "refused, among them: reason" in chart_words(logs.quarantine_reasons(reasons))[0]
     most = reasons.with_columns(refused=pl.Series([2] + [1] * 19))
-    assert "refused, most often: reason 0" in chart_words(charts.quarantine_reasons(most))[0]
+    assert "refused, most often: reason 0" in chart_words(logs.quarantine_reasons(most))[0]
     assert rows[-1] == {"row": "8 other reasons\n8 rows", "value": 8}
     landed = pl.DataFrame({"at": [TIME + timedelta(hours=at) for at in range(5000)], "n": range(5000)})
-    chart = charts.result_chart(landed)
+    chart = logs.result_chart(landed)
     assert chart is not None
     assert chart_words(chart)[1] == "Averages of 10 neighbouring rows each, of 5,000 rows"
 
 
 def test_results_without_numbers_are_not_drawn():
-    assert charts.result_chart(pl.DataFrame({"a": ["x"], "b": ["y"]})) is None
-    assert charts.result_chart(pl.DataFrame({"a": [[1]], "b": [True]})) is None
-    assert charts.result_chart(pl.DataFrame({"a": [1.0]})) is None
-    assert charts.result_chart(pl.DataFrame({"a": ["x"], "b": [float("nan")]})) is None
-    assert charts.result_chart(pl.DataFrame()) is None
-    assert charts.result_chart(pl.DataFrame({"a": ["x"], "b": ["1.5"]}).cast({"b": pl.Decimal(20, 2)})) is not None
+    assert logs.result_chart(pl.DataFrame({"a": ["x"], "b": ["y"]})) is None
+    assert logs.result_chart(pl.DataFrame({"a": [[1]], "b": [True]})) is None
+    assert logs.result_chart(pl.DataFrame({"a": [1.0]})) is None
+    assert logs.result_chart(pl.DataFrame({"a": ["x"], "b": [float("nan")]})) is None
+    assert logs.result_chart(pl.DataFrame()) is None
+    assert logs.result_chart(pl.DataFrame({"a": ["x"], "b": ["1.5"]}).cast({"b": pl.Decimal(20, 2)})) is not None
 
 
 def test_a_week_that_had_not_ended_is_a_ring_and_a_point_says_what_it_rests_on():
     weeks = {"week": DAY, "project": "shop", "attempts": 8, "success_rate": 0.5, "inferred": 0, "is_complete": False}
-    chart = charts.success_by_week(frame_of(weeks))
+    chart = learning.success_by_week(frame_of(weeks))
     assert "Ring: a week that had not ended" in chart_words(chart)[1]
     assert any(row.get("n") == 8 for values in values_in(chart.to_dict()) for row in values)
-    assert "Ring" not in chart_words(charts.success_by_week(frame_of(weeks | {"is_complete": True})))[1]
+    assert "Ring" not in chart_words(learning.success_by_week(frame_of(weeks | {"is_complete": True})))[1]

@@ -8,7 +8,7 @@ import pytest
 from small_home import SmallHome
 from taught_rows import taught_rows
 
-from slowwave.dashboards.charts import charts
+from slowwave.dashboards.charts import memories
 from slowwave.dashboards.charts.theme import chart_words
 from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.overview.actions import actions
@@ -39,7 +39,7 @@ def test_uses_are_counted_alike(seen: tuple[Answers, dict[str, Tile]]) -> None:
     assert sum_of(days, "injected_interactions") == sum_of(activity, "injected")
     assert tiles["Are they used?"].figure == f"≥ {percent(used / asked)}"
     assert tiles["Are they used?"].unit == f"of {asked:,} answers"
-    drawn = chart_words(charts.reinforcement_over_time(days))[2]
+    drawn = chart_words(memories.reinforcement_over_time(days))[2]
     assert f"{used:,} answers quote or use one" in drawn
 
 

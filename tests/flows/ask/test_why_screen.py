@@ -133,7 +133,7 @@ def test_a_memory_that_needs_review_says_why_and_how_to_decide(home):
     lines = home.ask("why", "maybe").stdout.splitlines()
     (item,) = json.loads(home.ask("why", "maybe", "--format", "json").stdout)["waits"]
     (said,) = [line for line in lines if line.startswith("needs review ")]
-    assert said.startswith(f"needs review candidate (place {item['rank']}): ")
+    assert said.startswith("needs review candidate: ")
     assert lines[-1] == f"             slowwave review show {item['item_id']}"
 
 
