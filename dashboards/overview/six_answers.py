@@ -216,7 +216,7 @@ def _using(asked: _Asked) -> Tile:
         figure=f"≥ {percent(used / prompts)}",
         unit=f"of {prompts:,} answers",
         change=asked.change("used", "interactions"),
-        says=f"{percent(injected / prompts)} got one." if injected else _NO_INJECTION,
+        says=f"Injected into {percent(injected / prompts)}." if injected else _NO_INJECTION,
         values=asked.shares("used", "interactions"),
         values_are="Share of answers that quote or use a memory, over time",
     )
