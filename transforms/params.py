@@ -103,7 +103,7 @@ class Params(BaseModel):
         does, and is called so.
         """
         evidence = self.evidence
-        if not is_any_long:
+        if not is_any_long and evidence.used.method in ALIKE_IN_SHORT:
             used = evidence.used.model_copy(update={"method": "used/1"})
             evidence = evidence.model_copy(update={"used": used})
         return digest([evidence.model_dump_json(include=dict(IN_FORMER_NAMES))])

@@ -37,7 +37,7 @@ RELEASED = {
     "evidence.injected_method": ["injected/1"],
     "evidence.echo_method": ["echo/1"],
     "evidence.cited_method": ["cited/1"],
-    "evidence.used.method": ["used/1", "used/2"],
+    "evidence.used.method": ["used/1", "used/2", "used/3"],
     "evidence.extract.method": ["extract/1"],
     "stated.method": ["stated/2"],
     "attempts.method": ["attempt/2"],
@@ -224,7 +224,7 @@ def test_a_retired_method_is_compared_by_the_release_that_had_it() -> None:
 
 
 def test_what_does_not_exist_is_named_with_those_that_do() -> None:
-    with pytest.raises(ValueError, match=r"^used/7 is no method; there are used/1, used/2$"):
+    with pytest.raises(ValueError, match=r"^used/7 is no method; there are used/1, used/2, used/3$"):
         method("used/7")
     with pytest.raises(ValueError, match=r"^banana/7 is no method; there are eligible/1, "):
         method("banana/7")

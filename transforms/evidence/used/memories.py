@@ -1,21 +1,24 @@
-"""`used/2`: which memories an answer relied on, in whatever words.
+"""`used/2` and `used/3`: which memories an answer relied on, in whatever words.
 
 Every memory that was eligible when the answer was given is compared with the prompt, the answer and both together: the
 words they share by weight, words of the same stem or meaning, the direction of their summed word vectors, and how a
 memory stands among the others. A logistic model of these, fitted once and shipped, gives a probability. A long memory
 stands for its passage that is nearest to the answer; `used/1` compares it whole, and is the same where none is long.
+`used/3` looks only at memories that share a telling part of a word with the answer (`ranked_memories`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
+from slowwave.transforms.evidence.used.at_hand import Found
 from slowwave.transforms.evidence.used.params import UsedParams
 from slowwave.transforms.evidence.used.pool_arrays import InteractionArrays, PoolArrays, answer, text_bytes
+from slowwave.transforms.evidence.used.ranked_memories import ranked_candidates
 from slowwave.transforms.evidence.used.reference import touched_memories
 from slowwave.transforms.language.word_runs import WORD
 from slowwave.transforms.language.word_vectors import TokenVectors, WordVectors
@@ -77,6 +80,11 @@ def _judged(
     asked: pl.DataFrame, pool: pl.LazyFrame, word_vectors: WordVectors, params: UsedParams
 ) -> Iterator[pl.DataFrame]:
     looked_for = _looked_for(asked, pool, params)
+    if params.method == "used/3":
+        arrays = _arrays(asked, looked_for, params)
+        del looked_for  # the texts of many days, which are not needed any more
+        yield _sure_pairs(*arrays, ranked_candidates(*arrays, params), params, lambda _: pl.lit("used/3"))
+        return
     size = asked.select(text_bytes().sum()).item()
     size += looked_for.select(_distinct().str.len_bytes().sum()).item()
     token_vectors = None
@@ -159,21 +167,32 @@ def _compiled(
 ) -> Iterator[pl.DataFrame]:
     from slowwave.transforms.evidence.used.compiled import touched_candidates
 
+    yield _sure_pairs(asked, memories, touched_candidates(asked, memories, token_vectors, params), params, _method)
+
+
+def _sure_pairs(
+    asked: InteractionArrays,
+    memories: PoolArrays,
+    candidates: Iterator[Found],
+    params: UsedParams,
+    method: Callable[[pl.Expr], pl.Expr],
+) -> pl.DataFrame:
+    """The candidates that are sure enough; `method` names it, given whether a memory of the pool is long."""
     none = np.zeros(0, np.int64)
     sure = [(none, none, none, none.astype(bool))]
-    for found in touched_candidates(asked, memories, token_vectors, params):
+    for found in candidates:
         score = _score(found.odds)
         at = np.flatnonzero(score >= round(params.threshold * STEPS))
         sure.append((found.row[at], found.document[at], score[at], np.full(len(at), found.is_long)))
     # one frame of all, for one of each project's day takes longer than what is in it
     row, document, score, is_long = map(np.concatenate, zip(*sure, strict=True))
-    yield memories.found(document).select(
+    return memories.found(document).select(
         asked.ids.gather(row).alias("interaction_id"),
         "memory_id",
         pl.Series("used_score", score, pl.Int64),
         "passage",
         "passage_at",
-        _method(pl.lit(pl.Series(is_long))).alias("used_method"),
+        method(pl.lit(pl.Series(is_long))).alias("used_method"),
     )
 
 

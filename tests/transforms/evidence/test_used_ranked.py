@@ -1,0 +1,147 @@
+"""`used/3`: memories ranked beside their pool, from sparse products."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import numpy as np
+import polars as pl
+from golden_tables import assert_golden
+from hypothesis import given
+from hypothesis import strategies as st
+from used_rows import DAY, interactions, notes, pool
+
+from slowwave.flows.publish.word_vectors import word_vectors
+from slowwave.transforms.evidence.used import ranked_memories, shared_stems
+from slowwave.transforms.evidence.used.memories import used_memories, used_memories_by_day
+from slowwave.transforms.evidence.used.pair_features import FEATURES
+from slowwave.transforms.evidence.used.params import UsedParams
+from slowwave.transforms.evidence.used.ranked_coefficients import COEFFICIENTS
+from slowwave.transforms.evidence.used.shared_stems import StemNumbers, shared_pairs, weighed_pool, weighed_texts
+
+# every pair that is compared, however unlikely
+ALL = UsedParams(method="used/3", threshold=0.0001)
+HANDBOOK = (
+    "The staging port is 8443, not 8080, and it is only reached from inside. Deploy only after the smoke tests are "
+    "green. Grace prefers tabs over spaces in Python files!\n- Customers in Norway are invoiced in kroner\n- The "
+    "nightly backup of the orders database runs at 02:30 and takes forty minutes\n\nOk. The wiki is read-only while "
+    "the migration is under way… Ada rewrote the billing importer to stream invoices in small batches. Fin."
+)
+LONG = {"memory_id": "handbook", "content": HANDBOOK}
+OTHERS = [{"memory_id": f"x{n}", "content": f"Ticket {n} is about shelf {n * 7} in the cellar"} for n in range(40)]
+ASKED = [
+    {"interaction_id": "port", "prompt": "Which port?", "response": "Staging listens on port 8443 now, not on 8080."},
+    {
+        "interaction_id": "backup",
+        "prompt": "When does the backup run?",
+        "response": "At half past two each night; backing up the orders database takes 40 minutes.",
+    },
+    {"interaction_id": "search", "prompt": "Search?", "response": "Linus moved the index to Lucene in spring."},
+    {"interaction_id": "talk", "prompt": "Hello", "response": "Ça va?"},
+]
+
+
+def used(rows, memories, **params):
+    return used_memories(interactions(*rows), pool(*memories), word_vectors, ALL.model_copy(update=params))
+
+
+def best(frame):
+    ranked = frame.sort("interaction_id", "used_score", descending=[False, True]).group_by("interaction_id").first()
+    return dict(ranked.select("interaction_id", "memory_id").rows())
+
+
+def test_golden():
+    assert_golden(used(ASKED, [LONG, *notes(), *OTHERS[:5]]), "used-3/used_memories")
+
+
+def test_the_memory_that_an_answer_relies_on_stands_out():
+    found = used(ASKED, [*notes(), *OTHERS])
+    assert best(found) == {"port": "m0", "backup": "m4", "search": "m6"}
+    assert found["used_method"].unique().to_list() == ["used/3"]
+    sure = used(ASKED, [*notes(), *OTHERS], threshold=0.5)
+    assert {("port", "m0"), ("backup", "m4"), ("search", "m6")} >= set(
+        sure.select("interaction_id", "memory_id").rows()
+    )
+    assert sure.height >= 2
+
+
+def test_what_shares_nothing_is_not_compared():
+    assert used([ASKED[3]], notes()).is_empty()
+    assert used(
+        [{"interaction_id": "i", "prompt": "The staging port is 8443", "response": "Ça va?"}], notes()
+    ).is_empty()
+
+
+def test_a_long_memory_stands_for_its_nearest_passage_once():
+    found = used(ASKED, [LONG, *OTHERS])
+    assert found.n_unique(["interaction_id", "memory_id"]) == found.height
+    told = {row["interaction_id"]: row for row in found.filter(memory_id="handbook").to_dicts()}
+    assert told["port"]["passage"].startswith("The staging port")
+    assert told["backup"]["passage"].startswith("- The nightly backup")
+    for row in told.values():
+        assert HANDBOOK[row["passage_at"] :].startswith(row["passage"])
+
+
+def test_only_eligible_memories_are_found_and_stand_beside_others():
+    late = DAY + timedelta(hours=13)
+    rows = [row | {"valid_from": late} if row["memory_id"] == "m0" else row for row in notes()]
+    found = used([ASKED[0]], rows)
+    assert "m0" not in found["memory_id"]
+    gap = [{"memory_id": "m0", "content": notes()[0]["content"], "valid_until": DAY + timedelta(hours=11)}]
+    again = [{"memory_id": "m0", "content": notes()[0]["content"], "valid_from": DAY + timedelta(hours=12)}]
+    assert "m0" not in used([ASKED[0]], [*gap, *notes()[1:]])["memory_id"]
+    assert "m0" in used([ASKED[0]], [*gap, *again, *notes()[1:]])["memory_id"]
+
+
+words = st.sampled_from(["staging", "port", "backup", "nightly", "orders", "Norway", "invoices", "tabs", "the"])
+sentences = st.lists(words, min_size=3, max_size=12).map(" ".join)
+
+
+@given(
+    st.lists(st.tuples(sentences, sentences, st.sampled_from("pq"), st.integers(0, 1)), min_size=1, max_size=4),
+    st.lists(st.tuples(sentences, st.sampled_from("pq"), st.integers(0, 1)), min_size=1, max_size=12),
+    st.integers(1, 4),
+)
+def test_any_split_finds_the_same(asked, memories, size):
+    rows = interactions(
+        *({"interaction_id": f"i{n}", "prompt": q, "response": a, "project": p} for n, (q, a, p, _) in enumerate(asked))
+    ).with_columns(pl.Series("day", [day for *_, day in asked], pl.Int32))
+    held = pool(
+        *({"memory_id": f"m{n}", "content": text, "project": p} for n, (text, p, _) in enumerate(memories))
+    ).with_columns(pl.Series("day", [day for *_, day in memories], pl.Int32))
+    together = used_memories_by_day(rows, held.lazy(), word_vectors, ALL)
+    alone = [used_memories_by_day(one, held.lazy(), word_vectors, ALL) for one in rows.reverse().iter_slices(1)]
+    assert pl.concat(alone).sort("interaction_id", "memory_id").equals(together)
+    before = shared_stems._SHARED_AT_ONCE, ranked_memories._DOCUMENTS_AT_ONCE, ranked_memories._BYTES_AT_ONCE
+    try:
+        shared_stems._SHARED_AT_ONCE, ranked_memories._DOCUMENTS_AT_ONCE, ranked_memories._BYTES_AT_ONCE = size, 1, 99
+        assert used_memories_by_day(rows, held.lazy(), word_vectors, ALL).equals(together)
+    finally:
+        shared_stems._SHARED_AT_ONCE, ranked_memories._DOCUMENTS_AT_ONCE, ranked_memories._BYTES_AT_ONCE = before
+
+
+@given(st.lists(sentences, min_size=1, max_size=5), st.lists(sentences, min_size=1, max_size=12))
+def test_products_are_what_texts_have_in_common(given_texts, contents):
+    numbers = StemNumbers()
+    held, texts = numbers.stem_rows(pl.Series(contents)), numbers.stem_rows(pl.Series(given_texts))
+    weighed = weighed_pool(held, np.zeros(len(contents), np.int64), 1)
+    text = weighed_texts(texts, np.zeros(len(given_texts), np.int64), weighed)
+    found = {}
+    for pairs in shared_pairs(text, text, text, weighed):
+        pair = zip(pairs.row.tolist(), pairs.document.tolist(), strict=True)
+        found |= dict(zip(pair, zip(pairs.answer.weights, pairs.answer.squares, strict=True), strict=True))
+    stems = [set(held[[at]].indices.tolist()) for at in range(len(contents))]
+    expected = {}
+    for row in range(len(given_texts)):
+        for document, own in enumerate(stems):
+            times = [sum(stem in other for other in stems) for stem in own & set(texts[[row]].indices.tolist())]
+            weights = [
+                max(round(16 * float(np.log((len(stems) + 1) / (count + 0.5)))), 1) for count in times if count <= 8
+            ]
+            if weights:
+                expected[row, document] = (sum(weights), sum(weight**2 for weight in weights))
+    assert found == expected
+
+
+def test_every_feature_has_a_coefficient():
+    assert tuple(COEFFICIENTS) == FEATURES
