@@ -1,8 +1,8 @@
 """What `used/3` makes of the features: a logistic model, fitted once and shipped.
 
 Fitted by `tests/support/models/used_3_fit.py` (ridge 1 on standardised features) to dated dialogues of two people and
-the facts noted from them: which fact the answer to a question, or a turn of the dialogue, came from. Each dialogue is seen
-with all its memories, with facts joined into longer ones (weight 0.3), and with 24 of its memories.
+the facts noted from them: which fact the answer to a question, or a turn of the dialogue, came from. Each dialogue
+is seen with all its memories, with facts joined into longer ones (weight 0.3), and with 24 of its memories.
 """
 
 INTERCEPT = 5.0824
