@@ -2,7 +2,7 @@
 
     PYTHONPATH=tests/support/models:tests/support/logs .venv/bin/python tests/support/models/used_3_fit.py
 
-prints the numbers of a cross-fit by conversation, then what `transforms/evidence/used/ranked_coefficients.py` holds.
+prints the numbers of a cross-fit by conversation, then what `transforms/evidence/used/ranking/coefficients.py` holds.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import real_rows
 from used_fits import Joined, average_precision, recall_at
 
 from slowwave.transforms.evidence.used.memories import _arrays
-from slowwave.transforms.evidence.used.pair_features import FEATURES
 from slowwave.transforms.evidence.used.params import UsedParams
 from slowwave.transforms.evidence.used.ranked_memories import memory_features
+from slowwave.transforms.evidence.used.ranking.pair_features import FEATURES
 
 RIDGE, _STEPS, _SEED = 1.0, 40, 5
 _AT = datetime(2024, 1, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere

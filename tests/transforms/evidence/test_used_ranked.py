@@ -12,12 +12,18 @@ from hypothesis import strategies as st
 from used_rows import DAY, interactions, notes, pool
 
 from slowwave.flows.publish.word_vectors import word_vectors
-from slowwave.transforms.evidence.used import ranked_memories, shared_stems
+from slowwave.transforms.evidence.used import ranked_memories
 from slowwave.transforms.evidence.used.memories import used_memories, used_memories_by_day
-from slowwave.transforms.evidence.used.pair_features import FEATURES
 from slowwave.transforms.evidence.used.params import UsedParams
-from slowwave.transforms.evidence.used.ranked_coefficients import COEFFICIENTS
-from slowwave.transforms.evidence.used.shared_stems import StemNumbers, shared_pairs, weighed_pool, weighed_texts
+from slowwave.transforms.evidence.used.ranking import shared_stems
+from slowwave.transforms.evidence.used.ranking.coefficients import COEFFICIENTS
+from slowwave.transforms.evidence.used.ranking.pair_features import FEATURES
+from slowwave.transforms.evidence.used.ranking.shared_stems import (
+    StemNumbers,
+    shared_pairs,
+    weighed_pool,
+    weighed_texts,
+)
 
 # every pair that is compared, however unlikely
 ALL = UsedParams(method="used/3", threshold=0.0001)

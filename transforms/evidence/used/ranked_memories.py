@@ -13,11 +13,11 @@ import numpy as np
 
 from slowwave.transforms.core.arrays import Booleans, Floats, Integers
 from slowwave.transforms.evidence.used.at_hand import Found
-from slowwave.transforms.evidence.used.pair_features import RankedPairs, TextMasses, ranked_pairs
 from slowwave.transforms.evidence.used.params import UsedParams
 from slowwave.transforms.evidence.used.pool_arrays import Held, InteractionArrays, PoolArrays
-from slowwave.transforms.evidence.used.ranked_coefficients import COEFFICIENTS, INTERCEPT
-from slowwave.transforms.evidence.used.shared_stems import (
+from slowwave.transforms.evidence.used.ranking.coefficients import COEFFICIENTS, INTERCEPT
+from slowwave.transforms.evidence.used.ranking.pair_features import RankedPairs, TextMasses, ranked_pairs
+from slowwave.transforms.evidence.used.ranking.shared_stems import (
     SharedPairs,
     StemNumbers,
     shared_pairs,

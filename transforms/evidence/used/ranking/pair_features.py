@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from slowwave.transforms.core.arrays import Booleans, Floats, Integers
-from slowwave.transforms.evidence.used.shared_stems import STEP, SharedPairs, TextMass
+from slowwave.transforms.evidence.used.ranking.shared_stems import STEP, SharedPairs, TextMass
 
 # Cosines are integers in these steps: sums and spreads over a pool are sums of integers.
 STEPS = 10_000
