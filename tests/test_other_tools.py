@@ -29,8 +29,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = SmallHome(made / "data")
     home.land(memory("m1"), memory("m2"), interaction("i1", memories_used=["m1"]))
     home.nightly(datetime(2026, 3, 3))  # noqa: DTZ001 - naive times hold UTC
-    assert home.run("export").returncode == 0
-    assert home.run("schema", "--views", "--output", "lake.sql").returncode == 0
+    assert home.run("inspect", "export").returncode == 0
+    assert home.run("inspect", "schema", "--views", "--output", "lake.sql").returncode == 0
     return made
 
 
@@ -101,7 +101,7 @@ def test_a_copy_is_whole_and_a_reader_keeps_what_it_opened(there: Path) -> None:
 
 @pytest.mark.usefixtures("there")
 def test_the_export_lines_run() -> None:
-    lines = [line.split("#")[0] for line in SECTION.splitlines() if line.startswith("slowwave export")]
+    lines = [line.split("#")[0] for line in SECTION.splitlines() if line.startswith("slowwave inspect export")]
     assert len(lines) == 2
     for line in lines:
         words = shlex.split(line)[1:]

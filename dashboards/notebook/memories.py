@@ -24,8 +24,8 @@ def intro(as_of, mo):
     mo.md(f"""
     # What the memories are worth
 
-    Published tables, read-only, as of **{as_of:%Y-%m-%d %H:%M} UTC**. `slowwave schema TABLE --format markdown` says
-    what each column means; NULL is not known, and 0 was counted.
+    Published tables, read-only, as of **{as_of:%Y-%m-%d %H:%M} UTC**. `slowwave inspect schema TABLE --format markdown`
+    says what each column means; NULL is not known, and 0 was counted.
     """)
     return
 

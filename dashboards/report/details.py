@@ -26,7 +26,7 @@ def changed(answers: Answers) -> Section:
         runs.filter((pl.col("kind") == "nightly") & pl.col("status").is_in(["published", "published_incomplete"]))
     )
     section = Section("changed", "What changed", story.changes(rows, is_first=publishes <= 1))
-    section.next(command_line("diff", "previous", "current"))
+    section.next(command_line("inspect", "diff", "previous", "current"))
     return section
 
 

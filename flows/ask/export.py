@@ -1,4 +1,4 @@
-"""`slowwave export`: published tables as Parquet or CSV files for other tools, one file a table.
+"""`slowwave inspect export`: published tables as Parquet or CSV files for other tools, one file a table.
 
 A file holds the table's rows sorted by key, so that two exports of one run are the same bytes, on whatever machine
 with the locked versions. Rows pass through in small batches, however many there are.

@@ -1,4 +1,4 @@
-"""`slowwave lineage`: what a table is made from, down to landed columns, from the graph that computes it."""
+"""`slowwave inspect lineage`: what a table is made from, down to landed columns, from the graph that computes it."""
 
 from __future__ import annotations
 

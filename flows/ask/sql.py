@@ -301,7 +301,7 @@ def _explained(error: duckdb.Error, text: str, serving: Path | None, own: Sequen
         known = _published_names() | _landed_names() | {file.name for file in own}
         near = difflib.get_close_matches(name.casefold(), sorted(known), n=3)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
-        return f"there is no table {quoted(name)}: {hint}`slowwave schema` lists them"
+        return f"there is no table {quoted(name)}: {hint}`slowwave inspect schema` lists them"
     return error_lines(error)
 
 

@@ -1,4 +1,4 @@
-"""`slowwave disk`: what a home weighs, by table, kind and day, how it grows, and what could go.
+"""`slowwave lake disk`: what a home weighs, by table, kind and day, how it grows, and what could go.
 
 Told from names and sizes alone: no row is read, so that it costs as little on a large lake as on a small one.
 """
@@ -256,7 +256,7 @@ def _print(
         grid.add_row(rule, *(size_shown(of[days]) for days in AGES), RULES[rule])
     console.print(grid)
     console.print(
-        Text(f"what goes is said by [retention] in settings.toml; `{this_command()} retain --dry-run` shows it")
+        Text(f"what goes is said by [retention] in settings.toml; `{this_command()} lake retain --dry-run` shows it")
     )
 
 

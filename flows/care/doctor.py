@@ -282,7 +282,7 @@ def _disk(settings: Settings, lake: Lake) -> CheckLine:
     folder = min(free, key=free.__getitem__)
     says = f"{free[folder] / 1e9:,.1f} GB free"
     if free[folder] < needed:
-        todo = "free some, or run `slowwave prune --keep 1`"
+        todo = "free some, or run `slowwave lake prune --keep 1`"
         return CheckLine("disk", "warn", f"{says} at {folder}; a run wants {needed / 1e9:,.1f} GB", todo)
     return CheckLine("disk", "ok", says)
 

@@ -1,4 +1,4 @@
-"""`slowwave compare` and `slowwave methods`: which methods there are, and what another one would change."""
+"""`slowwave inspect methods` lists the methods, `slowwave inspect compare` says what another one would change."""
 
 from __future__ import annotations
 

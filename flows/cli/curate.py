@@ -1,4 +1,4 @@
-"""`slowwave curate`: ask a language model what the rules have decided alone so far; or show what would be asked."""
+"""`slowwave review curate`: ask a language model what the rules alone decided so far, or show what would be asked."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _ask(settings: Settings, limit: int | None, output: str) -> None:
         missing = " and ".join(name for name, value in known.items() if not value)
         message = (
             f"no language model: set {missing} and, where the server wants one, SLOWWAVE_LLM_KEY; "
-            "`slowwave curate --dry-run` shows what would be asked"
+            "`slowwave review curate --dry-run` shows what would be asked"
         )
         raise UserError(message)
     check_installed()

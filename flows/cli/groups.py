@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
@@ -14,7 +15,25 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 Function = TypeVar("Function", bound=Callable[..., None])
 
+# What `slowwave --help` lists, under which titles.
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "Daily": ("demo", "land", "nightly", "status", "report", "dashboard", "sql", "why"),
+    "Sources and sinks": ("import", "connect", "capture", "push", "publish-to", "mcp", "serve"),
+    "Decide": ("memory", "review", "forget"),
+    "Operate": ("doctor", "backfill", "lake", "inspect"),
+}
+# Groups that are rarely needed, named below the sections.
+BESIDE = ("mapping", "token")
+# Each goes at the next release, with whatever still calls a command by it.
+OLD_NAMES = {
+    **{name: f"lake {name}" for name in ("disk", "prune", "retain", "erase")},
+    **{name: f"inspect {name}" for name in ("lineage", "methods", "schema", "compare", "diff", "export")},
+    "curate": "review curate",
+}
+
 _INTEGER = re.compile(r"[0-9]{1,9}")
+# Where a sentence may end early: before it, the rest only adds to what was said.
+_MARK = re.compile(r"[,;:.](?= |$)| \(")
 
 
 class PlainCommand(TyperCommand):
@@ -68,7 +87,7 @@ class _Plain:
 
 
 EXAMPLES: dict[str, Sequence[str]] = {}
-"""Of each command of the app, and of each group, by its name."""
+"""Of each command of the app, and of each group, by its name, such as `sql` or `lake prune`."""
 _FUNCTIONS: dict[str, Callable[..., None]] = {}
 _GROUPS: dict[str, tuple[str, str]] = {}
 
@@ -84,11 +103,11 @@ def first_examples(commands: Mapping[str, Sequence[str]]) -> str:
     return examples([lines[0] for lines in commands.values()])
 
 
-def command(*lines: str) -> Callable[[Function], Function]:
-    """Make a function a command of the app, with these examples; its name has - for _, and none at the end."""
+def command(*lines: str, within: str = "") -> Callable[[Function], Function]:
+    """Make a function a command of the app, or of a group, with these examples; its name has - for _."""
 
     def declared(function: Function) -> Function:
-        name = function.__name__.rstrip("_").replace("_", "-")
+        name = f"{within} {function.__name__.rstrip('_').replace('_', '-')}".strip()
         _FUNCTIONS[name], EXAMPLES[name] = function, lines
         return function
 
@@ -96,35 +115,71 @@ def command(*lines: str) -> Callable[[Function], Function]:
 
 
 def group(name: str, module: str, described: str, *lines: str) -> None:
-    """Make what a module calls `name` a group of commands of the app, with these examples."""
+    """Make what a module calls `name` a group of commands of the app, with these examples.
+
+    '' as the module: its commands are those that `command` declares within it.
+    """
     _GROUPS[name], EXAMPLES[name] = (module, described), lines
 
 
 class Commands(TyperGroup):
-    """The app as typer sees it: names with what they are for; the one that is asked for is made then."""
+    """The app, or a group, as typer sees it: names with what they are for; the one that is asked for is made then."""
 
-    def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - typer's
+    def __init__(self, within: str = "", **attributes: Any) -> None:  # noqa: ANN401 - typer's
         super().__init__(**attributes)
-        described = {name: inspect.getdoc(function) for name, function in _FUNCTIONS.items()}
-        for name, text in {**described, **{name: text for name, (_, text) in _GROUPS.items()}}.items():
-            self.add_command(TyperCommand(name, help=text, rich_markup_mode=None))
+        self._within = within
+        described = {path: inspect.getdoc(function) for path, function in _FUNCTIONS.items()}
+        for path, text in {**described, **{path: text for path, (_, text) in _GROUPS.items()}}.items():
+            group_name, _, name = path.rpartition(" ")
+            if group_name == within:
+                self.add_command(TyperCommand(name, help=text, rich_markup_mode=None))
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - typer's
         """The parameters, and the help option."""
         return _plainly_taken(super().get_params(ctx))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:  # noqa: ANN401 - typer's
-        """The command that the first argument names, made, and the arguments left."""
+        """The command that the first argument names, made, and the arguments left; an old name means the new one."""
+        if not self._within and args[0] in OLD_NAMES:
+            _say_new_name(args[0])
+            args = [*OLD_NAMES[args[0]].split(), *args[1:]]
         name, found, rest = super().resolve_command(ctx, args)
-        return name, found if name is None or found is None else _made(name), rest
+        return name, found if name is None or found is None else _made(f"{self._within} {name}".strip()), rest
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - typer's
+        """Write the commands in their sections, each with as much of its first sentence as its line holds."""
+        sections = {"Commands": tuple(self.commands)} if self._within else SECTIONS
+        width = max(len(name) for names in sections.values() for name in names)
+        for title, names in sections.items():
+            with formatter.section(title):
+                rows = [(name, _brief(self.commands[name].help or "", formatter.width - width - 4)) for name in names]
+                # the same column in every section
+                formatter.write_dl([(f"{name:<{width}}", text) for name, text in rows])
 
 
-def _made(name: str) -> Any:  # noqa: ANN401 - typer's
-    if name in _GROUPS:
-        module, described = _GROUPS[name]
-        made = typer.main.get_group(getattr(import_module(module), name))
+def _brief(text: str, width: int) -> str:
+    """The longest beginning of a text that ends before a mark and is no longer than `width`."""
+    first = " ".join(text.partition("\n\n")[0].split())
+    ends = [found.start() for found in _MARK.finditer(first) if found.start() <= width]
+    return first[: ends[-1]] if ends else first[: first.rfind(" ", 0, width - 2)] + "..."
+
+
+def _say_new_name(old: str) -> None:
+    """Name the new command to a person; a program that reads standard error, as of a schedule, reads what it did."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"slowwave: `slowwave {old}` is `slowwave {OLD_NAMES[old]}` now; the next release ends it\n")
+
+
+def _made(path: str) -> Any:  # noqa: ANN401 - typer's
+    name = path.rpartition(" ")[2]
+    if path in _GROUPS:
+        module, described = _GROUPS[path]
+        if not module:
+            shown = {"help": described, "epilog": examples(EXAMPLES[path]), "no_args_is_help": True}
+            return Commands(path, name=name, rich_markup_mode=None, **shown)
+        made = typer.main.get_group(getattr(import_module(module), path))
         made.name, made.help = name, described
         return made
     alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    alone.command(name, cls=PlainCommand, epilog=examples(EXAMPLES[name]))(_FUNCTIONS[name])
+    alone.command(name, cls=PlainCommand, epilog=examples(EXAMPLES[path]))(_FUNCTIONS[path])
     return typer.main.get_command(alone)

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-# importing them declares their commands, in the order in which `--help` lists them
+# importing them declares their commands
 from slowwave.flows.cli.commands import logs, nights, questions, results, stores, upkeep  # noqa: F401
-from slowwave.flows.cli.groups import Commands, group
+from slowwave.flows.cli.groups import OLD_NAMES, Commands, group
 from slowwave.flows.kernel.doors import home_doors
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.processes.threads import use_one_thread
@@ -26,7 +26,12 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Home: $SLOWWAVE_HOME, or data/ in the working directory. Results go to stdout, all else to stderr.",
+    epilog=(
+        "Also: `slowwave mapping` (a producer's names of fields, for `land`) and `slowwave token` (who may post to"
+        " `capture`, or ask `mcp`).\n\n"
+        "Home: $SLOWWAVE_HOME, or data/ in the working directory. Results go to stdout, all else to stderr.\n\n"
+        f"Old names that work until the next release: {', '.join(OLD_NAMES)}. A terminal is told the new one."
+    ),
 )
 group(
     "forget",
@@ -35,6 +40,22 @@ group(
     "slowwave forget plan",
     "slowwave forget apply --dry-run",
     "slowwave forget hold MEMORY_ID --reason 'the audit needs it'",
+)
+group(
+    "inspect",
+    "",
+    "Show what tables are and are made from, compare runs and methods, and export tables.",
+    "slowwave inspect schema memory_health --format markdown",
+    "slowwave inspect lineage memory_health",
+    "slowwave inspect diff previous current",
+)
+group(
+    "lake",
+    "",
+    "Say what a home weighs, and remove what is old or must go.",
+    "slowwave lake disk",
+    "slowwave lake retain --dry-run",
+    "slowwave lake erase --memory MEMORY_ID",
 )
 group(
     "mapping",

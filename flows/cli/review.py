@@ -1,4 +1,4 @@
-"""`slowwave review`: list, show, promote, reject, merge."""
+"""`slowwave review`: list, show, promote, reject, merge, curate."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave review reject ITEM_ID --memory MEMORY_ID",
     ),
     "merge": ("slowwave review merge ITEM_ID", "slowwave review merge ITEM_ID --into MEMORY_ID --dry-run"),
+    "curate": ("slowwave review curate --dry-run --limit 3", "slowwave review curate --dry-run --format json"),
 }
 _SHOWN = 10
 _SHOWN_CHARACTERS = 100
@@ -302,3 +303,17 @@ def _print_json(outcome: Reviewed, *, dry_run: bool) -> None:
     sys.stdout.buffer.write(json_bytes(told) + b"\n")
     if outcome.refused:
         raise typer.Exit(1)
+
+
+@review.command("curate", epilog=examples(EXAMPLES["curate"]))
+def curate(
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the prompts and about what they cost; send nothing.")
+    ] = False,
+    limit: Annotated[int | None, typer.Option(min=0, help="At most so many questions, the newest.")] = None,
+    output: Output = "text",
+) -> None:
+    """Ask a language model about new memories now, as `nightly` does; needs SLOWWAVE_LLM_URL and SLOWWAVE_LLM_MODEL."""
+    from slowwave.flows.cli.curate import run_curate
+
+    run_curate(settings_from_environment(), dry_run=dry_run, limit=limit, output=output)

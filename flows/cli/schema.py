@@ -1,4 +1,4 @@
-"""`slowwave schema`: what the tables are, from their declarations."""
+"""`slowwave inspect schema`: what the tables are, from their declarations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run_schema(table: str | None, *, output: str) -> None:
     if table is not None and table not in tables:
         near = difflib.get_close_matches(table.casefold(), tables, n=3)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
-        message = f"there is no table {quoted(table)}: {hint}`slowwave schema` lists them"
+        message = f"there is no table {quoted(table)}: {hint}`slowwave inspect schema` lists them"
         raise UserError(message)
     chosen = list(tables.values()) if table is None else [tables[table]]
     if output == "markdown":

@@ -1,4 +1,4 @@
-"""`slowwave schema --views`: SQL with which DuckDB alone, without Slowwave, reads the lake as Slowwave does.
+"""`slowwave inspect schema --views`: SQL with which DuckDB alone, without Slowwave, reads the lake as Slowwave does.
 
 The views read the lake's folders whenever they are asked: what lands later, and the next publish, is seen. What is in
 the rows never gets into the SQL.
@@ -45,7 +45,7 @@ _DAYS = "day=[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]/*.parquet"
 _NOW = "make_timestamp(epoch_us(now()))"
 _HEADER = """\
 -- The lake {lake}
--- as views for DuckDB 2.0, which needs nothing else of Slowwave; written by `slowwave schema --views`.
+-- as views for DuckDB 2.0, which needs nothing else of Slowwave; written by `slowwave inspect schema --views`.
 --
 --   interactions, outcomes, memories   the winning versions: one row per key, none that is set aside
 --   interactions_log, ...              every version

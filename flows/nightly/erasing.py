@@ -1,4 +1,4 @@
-"""`slowwave erase`: what would go, and its going: the inbox lands, what goes is noted, a night publishes without it.
+"""`slowwave lake erase`: what would go; then the inbox lands, what goes is noted, a night publishes without it.
 
 The night as of which it publishes is that of current: nothing differs but what was erased.
 """

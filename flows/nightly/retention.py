@@ -1,4 +1,4 @@
-"""What the owner lets go of by age: `[retention]` in `settings.toml`, by `slowwave retain` and by every night.
+"""What the owner lets go of by age: `[retention]` in `settings.toml`, by `slowwave lake retain` and by every night.
 
 ```toml
 [retention]

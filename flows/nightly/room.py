@@ -43,7 +43,7 @@ def require_room(doing: str, wanted: Mapping[Path, int], says: str = _UNCHANGED)
 def _too_little(doing: str, needed: int, folder: Path, free: int) -> str:
     return (
         f"{doing} needs about {_megabytes(needed)} free on the disk of {folder}, and {_megabytes(free)} are: "
-        "free some, for example by `slowwave prune --keep 1`"
+        "free some, for example by `slowwave lake prune --keep 1`"
     )
 
 

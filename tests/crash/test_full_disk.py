@@ -177,7 +177,7 @@ def read_only_home(tmp_path: Path, driver: Driver) -> Iterator[Path]:
             folder.chmod(0o755)
 
 
-@pytest.mark.parametrize("command", [["land"], ["nightly"], ["prune"]])
+@pytest.mark.parametrize("command", [["land"], ["nightly"], ["lake", "prune"]])
 def test_commands_on_a_read_only_home(read_only_home: Path, command: list[str]):
     _assert_one_sentence(_slowwave(read_only_home, *command), f"the home folder {read_only_home} cannot be written")
     assert (read_only_home / "inbox" / "new.jsonl").exists()

@@ -88,7 +88,7 @@ class Home:
         return serving_as_of(self.settings, as_of)
 
     def prune(self, keep: int) -> Pruned:
-        """What `slowwave prune` does."""
+        """What `slowwave lake prune` does."""
         with writer_lock(self.settings, "prune"):
             return prune(self.settings, self.lake, keep)
 

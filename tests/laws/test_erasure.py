@@ -53,7 +53,7 @@ def _goes(row: Row, interactions: set[str], memories: set[str], outcomes: set[st
 
 
 def erased(home: Home, *asked: tuple[str, str]) -> Any:
-    """What `slowwave erase --yes` does."""
+    """What `slowwave lake erase --yes` does."""
     with writer_lock(home.settings, "erase"):
         return erase(home.settings, asked)
 

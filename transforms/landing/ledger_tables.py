@@ -48,12 +48,12 @@ class Runs(Table):
 
 
 class RunSteps(Table):
-    """What each step of the graph cost in the run that published this; `slowwave lineage` shows it, too."""
+    """What each step of the graph cost in the run that published this; `slowwave inspect lineage` shows it, too."""
 
     name: ClassVar[str] = "run_steps"
     key: ClassVar[tuple[str, ...]] = ("step",)
 
-    step: str = column("Key: the function that computed it, as in `slowwave lineage`.")
+    step: str = column("Key: the function that computed it, as in `slowwave inspect lineage`.")
     run_id: str = column("The run. Here the one that published the rows.")
     stage: Stage = column("The line of the benchmark that it counts for.")
     tables: list[str] = column("What it computed; empty: only what other steps are made from.")

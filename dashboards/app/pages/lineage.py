@@ -33,7 +33,7 @@ def lineage_page(published: Published) -> None:
     # in a frame: the sanitiser of `st.html` takes every SVG out
     page, height = figure_page(steps)
     st.iframe(page, height=height, alt="What is made from what, drawn")
-    command("lineage", *([name] if name else []), purpose="As text, with columns and methods")
+    command("inspect", "lineage", *([name] if name else []), purpose="As text, with columns and methods")
     if is_narrowed:
         return
     section("What it cost")

@@ -110,7 +110,7 @@ def _published(answers: Answers, run_id: str) -> None:
         table(methods, "published_run", caption="Methods, with their versions")
         names = ["run_id", "version", "params_hash", "code_hash", "input_hash"]
         table(rows, "published_run", caption="Version of code, settings and input", columns=names)
-        command("schema", "memory_health", purpose="What the columns of a table mean")
+        command("inspect", "schema", "memory_health", purpose="What the columns of a table mean")
 
 
 def _run_words(run: dict[str, Any]) -> str:

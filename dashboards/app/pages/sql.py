@@ -224,7 +224,10 @@ def _tables() -> None:
             {"Table": [each.name for each in declared], "What it holds": [table_comment(each) for each in declared]},
             caption="All tables",
         )
-        said("`slowwave schema TABLE` says what its columns mean. Interactions, outcomes and memories are landed rows.")
+        said(
+            "`slowwave inspect schema TABLE` says what its columns mean."
+            " Interactions, outcomes and memories are landed rows."
+        )
 
 
 def _texts(columns: Mapping[str, list[str]], *, caption: str) -> None:

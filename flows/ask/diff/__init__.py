@@ -1,1 +1,1 @@
-"""`slowwave diff`: two publishes compared, table by table and row by row."""
+"""`slowwave inspect diff`: two publishes compared, table by table and row by row."""

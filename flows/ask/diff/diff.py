@@ -1,4 +1,4 @@
-"""`slowwave diff`: the difference of two publishes as one screen for a person, or as JSON."""
+"""`slowwave inspect diff`: the difference of two publishes as one screen for a person, or as JSON."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def _check_tables(named: Sequence[str]) -> None:
         if name not in declared:
             near = difflib.get_close_matches(name, declared, n=3)
             hint = f"did you mean {' or '.join(near)}? " if near else ""
-            message = f"{quoted(name)} is no published table: {hint}`slowwave schema` lists them"
+            message = f"{quoted(name)} is no published table: {hint}`slowwave inspect schema` lists them"
             raise UserError(message)
 
 

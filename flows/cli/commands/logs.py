@@ -24,7 +24,7 @@ def demo(
     seed: Annotated[int, typer.Option(help="Another seed makes other logs.")] = 7,
     days: Annotated[int, typer.Option(min=1, max=366, help="Days of sample logs.")] = 75,
 ) -> None:
-    """Make eleven weeks of sample logs, land them, run the nightly flow, and say where to look."""
+    """Make and publish eleven weeks of sample logs, and say where to look."""
     from slowwave.flows.cli.demo import run_demo
 
     run_demo(settings_from_environment(), seed=seed, days=days)

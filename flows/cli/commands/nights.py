@@ -43,7 +43,7 @@ def nightly(
     address: Address = None,
     workers: Workers = None,
 ) -> None:
-    """Import what is connected, land the inbox, rebuild the days that changed, audit, and publish."""
+    """Land what is new, rebuild the days that changed, audit and publish; first it imports what is connected."""
     where = {"engine": engine, "address": address, "workers": workers}
     if plan and (leave_out or leave_in):
         message = "--plan only looks: decide without it, then look"

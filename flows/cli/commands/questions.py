@@ -41,7 +41,7 @@ def sql(
     agent: OfAgent = None,
     tag: WithTag = None,
 ) -> None:
-    """Ask the published tables, and the landed rows: interactions, outcomes, memories and their *_log."""
+    """Answer SQL over the published tables and the landed ones: interactions, outcomes, memories and their *_log."""
     from slowwave.flows.ask.narrowed import Narrowed
     from slowwave.flows.ask.sql import run_sql
 
@@ -106,10 +106,11 @@ def mcp(
 
 
 @command(
-    "slowwave schema",
-    "slowwave schema interactions",
-    "slowwave schema memory_health --format markdown",
-    "slowwave schema --views --output lake.sql",
+    "slowwave inspect schema",
+    "slowwave inspect schema interactions",
+    "slowwave inspect schema memory_health --format markdown",
+    "slowwave inspect schema --views --output lake.sql",
+    within="inspect",
 )
 def schema(
     table: Annotated[str | None, typer.Argument(help="A table. None: list them.")] = None,
@@ -142,10 +143,11 @@ def schema(
 
 
 @command(
-    "slowwave lineage",
-    "slowwave lineage memory_health",
-    "slowwave lineage heuristics --format mermaid",
-    "slowwave lineage --rooms",
+    "slowwave inspect lineage",
+    "slowwave inspect lineage memory_health",
+    "slowwave inspect lineage heuristics --format mermaid",
+    "slowwave inspect lineage --rooms",
+    within="inspect",
 )
 def lineage(
     table: Annotated[
@@ -161,17 +163,3 @@ def lineage(
     from slowwave.flows.ask.lineage import run_lineage
 
     run_lineage(settings_from_environment(), table, output=output, rooms=rooms)
-
-
-@command("slowwave curate --dry-run --limit 3", "slowwave curate --dry-run --format json")
-def curate(
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the prompts and about what they cost; send nothing.")
-    ] = False,
-    limit: Annotated[int | None, typer.Option(min=0, help="At most so many questions, the newest.")] = None,
-    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
-) -> None:
-    """Ask a language model about new memories now, as `nightly` does; needs SLOWWAVE_LLM_URL and SLOWWAVE_LLM_MODEL."""
-    from slowwave.flows.cli.curate import run_curate
-
-    run_curate(settings_from_environment(), dry_run=dry_run, limit=limit, output=output)

@@ -68,7 +68,11 @@ def dashboard(
     )
 
 
-@command("slowwave export", "slowwave export memory_health heuristics --format csv --to tables")
+@command(
+    "slowwave inspect export",
+    "slowwave inspect export memory_health heuristics --format csv --to tables",
+    within="inspect",
+)
 def export(
     tables: Annotated[list[str] | None, typer.Argument(help="Published tables. None: all.")] = None,
     output: Annotated[Literal["parquet", "csv"], typer.Option("--format", help="What is written.")] = "parquet",
@@ -97,7 +101,7 @@ def publish_to(
     ] = None,
     run: Annotated[str, typer.Option(help="A run id or the start of one, `current` or `previous`.")] = "current",
 ) -> None:
-    """Copy a publish to a database of Postgres, or as Parquet to a folder or bucket; readers see one run at a time.
+    """Copy a publish to Postgres, or as Parquet to a folder or bucket; readers see one run at a time.
 
     A password is read from $SLOWWAVE_PUBLISH_PASSWORD, ~/.pgpass or --password-file, and refused in the URL.
     """
@@ -106,7 +110,11 @@ def publish_to(
     run_publish_to(settings_from_environment(), url, schema=schema, password_file=password_file, run=run)
 
 
-@command("slowwave diff", "slowwave diff previous current --table memory_health --limit 20 --format json")
+@command(
+    "slowwave inspect diff",
+    "slowwave inspect diff previous current --table memory_health --limit 20 --format json",
+    within="inspect",
+)
 def diff(
     run: Annotated[str, typer.Argument(help="A run id or the start of one, `current` or `previous`.")] = "previous",
     other: Annotated[str, typer.Argument(help="The run to compare it with.")] = "current",
@@ -126,7 +134,7 @@ def diff(
     run_diff(settings_from_environment(), run, other, Chosen(table or [], limit, show_all), output=output)
 
 
-@command("slowwave methods", "slowwave methods --format json")
+@command("slowwave inspect methods", "slowwave inspect methods --format json", within="inspect")
 def methods(
     output: Annotated[
         Literal["table", "csv", "json"], typer.Option("--format", help="How they are printed.")
@@ -138,9 +146,13 @@ def methods(
     run_methods(settings_from_environment(), output=output)
 
 
-@command("slowwave compare used/1 used/2", "slowwave compare eligible/2 eligible/3 --as-of 2026-03-10 --format json")
+@command(
+    "slowwave inspect compare used/1 used/2",
+    "slowwave inspect compare eligible/2 eligible/3 --as-of 2026-03-10 --format json",
+    within="inspect",
+)
 def compare(
-    old: Annotated[str, typer.Argument(help="A version of a method, such as used/1 (see `slowwave methods`).")],
+    old: Annotated[str, typer.Argument(help="A version of a method, such as used/1 (see `slowwave inspect methods`).")],
     new: Annotated[str, typer.Argument(help="The version to compare it with, such as used/2.")],
     project: Annotated[str | None, typer.Option(help="Only what is of this project.", metavar="PROJECT")] = None,
     as_of: Annotated[

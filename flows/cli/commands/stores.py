@@ -33,7 +33,7 @@ def push(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do it. Without, what would change is shown.")] = False,
     output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
 ) -> None:
-    """Write confidence, verdict and decisions back to the store that memories came from; without --yes only show it."""
+    """Write verdicts back to the store of the memories, with confidence and decisions; without --yes only show it."""
     from slowwave.flows.cli.push.push import run_push
 
     run_push(settings_from_environment(), store, paths or [], users=user or [], undo=undo, yes=yes, output=output)

@@ -11,7 +11,7 @@ from slowwave.flows.cli.shared import TextFormat
 from slowwave.flows.kernel.settings import settings_from_environment
 
 
-@command("slowwave prune --keep 14")
+@command("slowwave lake prune --keep 14", within="lake")
 def prune(
     keep: Annotated[int, typer.Option(min=0, help="Serving files kept besides current.")] = 7,
 ) -> None:
@@ -21,7 +21,7 @@ def prune(
     run_prune(settings_from_environment(), keep)
 
 
-@command("slowwave retain --dry-run")
+@command("slowwave lake retain --dry-run", within="lake")
 def retain(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what each rule would free.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
@@ -32,7 +32,7 @@ def retain(
     run_retain(settings_from_environment(), dry_run=dry_run, yes=yes)
 
 
-@command("slowwave erase --memory MEMORY_ID", "slowwave erase --memory MEMORY_ID --yes")
+@command("slowwave lake erase --memory MEMORY_ID", "slowwave lake erase --memory MEMORY_ID --yes", within="lake")
 def erase(
     users: Annotated[list[str] | None, typer.Option("--user", help="All rows of a user.", metavar="USER_ID")] = None,
     sessions: Annotated[
@@ -59,7 +59,7 @@ def erase(
     run_erase(settings_from_environment(), asked, yes=yes, output=output)
 
 
-@command("slowwave disk", "slowwave disk --format json")
+@command("slowwave lake disk", "slowwave lake disk --format json", within="lake")
 def disk(output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text") -> None:
     """Say what the home weighs, by table, kind and day, how it grows, and what could go; reads names and sizes only."""
     from slowwave.flows.care.disk import run_disk

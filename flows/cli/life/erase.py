@@ -1,4 +1,4 @@
-"""`slowwave erase`: what would go, and then its going."""
+"""`slowwave lake erase`: what would go, and then its going."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _print_preview(settings: Settings, found: Preview, output: str) -> None:
     lines += [("inbox", f"{counted(waiting, 'file')} would land first, and then be looked through")] if waiting else []
     lines += [("then", "what is current is published anew, and every file of the home looked through, with exports")]
     options = " ".join(f"--{kind} {shlex.quote(name)}" for kind, name in asked)
-    commands = [f"{this_command()} erase {options} --yes"]
+    commands = [f"{this_command()} lake erase {options} --yes"]
     print_lines(f"would erase {said(asked)}", lines + _listed("not looked", lies_outside), commands)
 
 

@@ -1,4 +1,4 @@
-"""`slowwave retain`: lets go by age of what `settings.toml` says."""
+"""`slowwave lake retain`: lets go by age of what `settings.toml` says."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run_retain(settings: Settings, *, dry_run: bool, yes: bool) -> None:
     if dry_run or not yes:
         would = let_go(settings, lake, rules, rehearses=True)
         goes = any(one.things for one in would.values())
-        print_lines("would go", _lines(would), [f"{this_command()} retain --yes"] if dry_run and goes else [])
+        print_lines("would go", _lines(would), [f"{this_command()} lake retain --yes"] if dry_run and goes else [])
         if dry_run or not goes:
             return
         ask("let it go?")

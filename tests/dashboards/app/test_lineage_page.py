@@ -40,7 +40,7 @@ def test_every_table_is_drawn_with_what_it_is_made_from(home: SmallHome, monkeyp
     published.close()
     named = named_in_frame(app)
     assert {table.name for table in (*PUBLISHED, *EVIDENCE)} < set(named)
-    assert "slowwave lineage" in commands(app)
+    assert "slowwave inspect lineage" in commands(app)
     assert re.search(r"judged_health publish memory_health 1 0\.\d", words(app))
 
 
@@ -49,7 +49,7 @@ def test_one_table_is_drawn_step_by_step(home: SmallHome, monkeypatch: pytest.Mo
     published = published_by(home)
     app = drawn(lineage_page, published, table="project_health")
     published.close()
-    assert "slowwave lineage project_health" in commands(app)
+    assert "slowwave inspect lineage project_health" in commands(app)
     named = named_in_frame(app)
     assert named[-1] == "project_health"
     assert {"memory_health", "memory_states", "memories"} <= set(named)

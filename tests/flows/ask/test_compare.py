@@ -59,7 +59,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
 
 
 def compared(home: SmallHome, *arguments: str) -> dict[str, Any]:
-    done = home.ask("compare", *arguments, "--format", "json")
+    done = home.ask("inspect", "compare", *arguments, "--format", "json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -151,7 +151,7 @@ def test_with_the_method_in_use_it_is_what_is_published(home: SmallHome) -> None
 def test_one_project(home: SmallHome) -> None:
     with tried("echo/1", "echo/99", implementation=TRIED, changed="Half as much must be repeated."):
         found = compared(home, "echo/1", "echo/99", "--project", "forge")
-        nowhere = home.ask("compare", "echo/1", "echo/99", "--project", "nowhere")
+        nowhere = home.ask("inspect", "compare", "echo/1", "echo/99", "--project", "nowhere")
     assert tables(found)["memory_references"]["examples"][0]["key"]["memory_id"] == "other"
     assert tables(found)["memory_references"]["gained"] == tables(found)["memory_references"]["after"] == 1
     assert "project" not in tables(found)
@@ -181,7 +181,9 @@ def test_nothing_is_written_and_nobody_is_kept_waiting(
         tried("echo/1", "echo/99", implementation=TRIED, changed="Half as much must be repeated."),
     ):
         before = untouched.contents()
-        done = untouched.run("compare", "used/1", "used/2")  # a process of its own, which another one's lock stops
+        done = untouched.run(
+            "inspect", "compare", "used/1", "used/2"
+        )  # a process of its own, which another one's lock stops
         assert done.returncode == 0, done.stderr
         assert differing(compared(untouched, "echo/1", "echo/99"))
         assert untouched.contents() == before
@@ -210,13 +212,13 @@ def test_nothing_is_written_and_nobody_is_kept_waiting(
     ],
 )
 def test_what_cannot_be_compared_is_refused(home: SmallHome, old: str, new: str, said: str) -> None:
-    done = home.ask("compare", old, new)
+    done = home.ask("inspect", "compare", old, new)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
 
 
 def test_where_nothing_has_landed(tmp_path: Path) -> None:
-    done = SmallHome(tmp_path / "home").ask("compare", "used/1", "used/2")
+    done = SmallHome(tmp_path / "home").ask("inspect", "compare", "used/1", "used/2")
     assert done.returncode == 1
     assert "nothing has been landed" in done.stderr
     assert not (tmp_path / "home").exists()
@@ -230,7 +232,7 @@ def too_sure(*arguments: Any) -> dict[type[Table], pl.DataFrame]:
 
 def test_a_method_that_an_audit_stops_says_so(home: SmallHome) -> None:
     with tried("heuristic/3", "heuristic/99", implementation=too_sure, changed="It is too sure."):
-        done = home.ask("compare", "heuristic/3", "heuristic/99")
+        done = home.ask("inspect", "compare", "heuristic/3", "heuristic/99")
     assert (done.returncode, done.stdout) == (1, "")
     assert "with heuristic/99 nothing could be published: " in done.stderr
 
@@ -238,8 +240,8 @@ def test_a_method_that_an_audit_stops_says_so(home: SmallHome) -> None:
 @pytest.mark.slow
 def test_as_a_table_and_as_csv(home: SmallHome) -> None:
     with tried("echo/1", "echo/99", implementation=TRIED, changed="Half as much must be repeated."):
-        shown = home.ask("compare", "echo/1", "echo/99")
-        rows = home.ask("compare", "echo/1", "echo/99", "--format", "csv")
+        shown = home.ask("inspect", "compare", "echo/1", "echo/99")
+        rows = home.ask("inspect", "compare", "echo/1", "echo/99", "--format", "csv")
     assert shown.stdout.startswith("echo/1 → echo/99 (evidence.echo_method), as of ")
     assert "gained long, half" in shown.stdout
     assert "echoed_count 1 → 2" in shown.stdout
@@ -247,20 +249,20 @@ def test_as_a_table_and_as_csv(home: SmallHome) -> None:
     listed = {row["table"]: row for row in csv.DictReader(io.StringIO(rows.stdout))}
     assert listed["memory_references"]["gained"] == "2"
     assert json.loads(listed["memory_references"]["examples"])[0]["change"] == "gained"
-    unchanged = home.ask("compare", "used/1", "used/2").stdout
+    unchanged = home.ask("inspect", "compare", "used/1", "used/2").stdout
     assert "no difference in " in unchanged
 
 
 def test_methods_are_listed_with_those_in_use(home: SmallHome) -> None:
-    rows = {row["method"]: row for row in json.loads(home.ask("methods", "--format", "json").stdout)}
+    rows = {row["method"]: row for row in json.loads(home.ask("inspect", "methods", "--format", "json").stdout)}
     assert rows["used/2"]["in_use"]
     assert not rows["used/1"]["in_use"]
     assert rows["scorecard/2"]["in_use"]
-    shown = home.ask("methods").stdout
+    shown = home.ask("inspect", "methods").stdout
     assert all(method in shown for method in rows)
     home.settings.params_file.write_text('[evidence]\necho_method = "banana/7"\n')
     try:
-        done = home.ask("methods", "--format", "csv")
+        done = home.ask("inspect", "methods", "--format", "csv")
     finally:
         home.settings.params_file.unlink()
     assert done.returncode == 0

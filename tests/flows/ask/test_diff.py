@@ -1,4 +1,4 @@
-"""`slowwave diff` on real publishes: which runs are meant, what changed, and what is shown of it."""
+"""`slowwave inspect diff` on real publishes: which runs are meant, what changed, and what is shown of it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def twice(home: SmallHome, template: tuple[Path, list[str]]) -> list[str]:
 
 def diff(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     with pytest.raises(SystemExit) as done:
-        main(["diff", *arguments, "--format", "json"])
+        main(["inspect", "diff", *arguments, "--format", "json"])
     assert not done.value.code
     return json.loads(capsys.readouterr().out)
 
@@ -158,7 +158,7 @@ def test_rows_that_only_count_eligibility_are_left_out_and_counted(capsys: pytes
     assert {one["table"]: one["only_eligibility"] for one in backwards["rows"]} == left_out
     for said, arguments in (("without 2 rows that only count eligibility (--all shows them)", []), ("m2", ["--all"])):
         with pytest.raises(SystemExit):
-            main(["diff", "--table", "memory_health", *arguments])
+            main(["inspect", "diff", "--table", "memory_health", *arguments])
         text = " ".join(capsys.readouterr().out.split())
         assert said in text
         assert ("memories eligible more or less often" in text) is bool(arguments)
@@ -181,7 +181,7 @@ def test_tables_and_a_number_of_rows_can_be_chosen(capsys: pytest.CaptureFixture
     assert found["memories"] == {}
     assert all(not changes["rows"] for changes in diff(capsys, "--limit", "0")["rows"])
     with pytest.raises(SystemExit):
-        main(["diff", "--table", "memory_references", "--limit", "1"])
+        main(["inspect", "diff", "--table", "memory_references", "--limit", "1"])
     assert "memory_references: 2 rows differ; 1 shown (--limit)" in capsys.readouterr().out
     for arguments, code, complaint in (
         (["--table", "memory_helth"], 1, "did you mean memory_health"),
@@ -189,7 +189,7 @@ def test_tables_and_a_number_of_rows_can_be_chosen(capsys: pytest.CaptureFixture
         (["--limit", "-1"], 2, "limit"),
     ):
         with pytest.raises(SystemExit) as done:
-            main(["diff", *arguments])
+            main(["inspect", "diff", *arguments])
         assert (done.value.code, complaint in capsys.readouterr().err) == (code, True)
 
 
@@ -281,7 +281,7 @@ def test_a_home_with_nothing_to_compare_says_so(
             home.nightly()
             (home.folder / "lake" / "FORMAT").write_text("99")
     with pytest.raises(SystemExit) as done:
-        main(["diff"])
+        main(["inspect", "diff"])
     said = capsys.readouterr()
     assert (done.value.code, said.out) == (1, "")
     assert ("upgrade slowwave" if state == "newer" else "nothing is published yet") in said.err
@@ -309,7 +309,7 @@ def test_files_of_other_versions_are_compared_as_far_as_they_go(
         connection.execute("CREATE TABLE predictions (strategy VARCHAR)")
     assert diff(capsys)["unknown_tables"] == ["predictions"]
     with pytest.raises(SystemExit):
-        main(["diff"])
+        main(["inspect", "diff"])
     assert "not known to this version, so not compared: predictions" in " ".join(capsys.readouterr().out.split())
 
 
@@ -325,7 +325,7 @@ def test_text_fits_100_columns_and_obeys_nothing(
 ) -> None:
     home.land(*(memory(f"long-{n}-" + "x" * 300, project="p" * 300, content="c" * 300) for n in range(7)))
     home.nightly(utc(12))
-    for arguments in (["diff"], ["diff", twice[0], "current"]):
+    for arguments in (["inspect", "diff"], ["inspect", "diff", twice[0], "current"]):
         with pytest.raises(SystemExit):
             main(arguments)
         text = capsys.readouterr().out
@@ -333,7 +333,7 @@ def test_text_fits_100_columns_and_obeys_nothing(
         assert "7 new memories, of which:" in text or "8 new memories, of which:" in text
     assert "active → archived" in text
     with pytest.raises(SystemExit):
-        main(["diff", twice[0], twice[1]])
+        main(["inspect", "diff", twice[0], twice[1]])
     text = capsys.readouterr().out
     assert r"\x1b]0;owned\x07[red]new\u202e" in text
     assert "\x1b" not in text
@@ -342,7 +342,7 @@ def test_text_fits_100_columns_and_obeys_nothing(
 @pytest.mark.usefixtures("twice")
 def test_a_read_only_home_is_enough_and_nothing_is_written(home: SmallHome) -> None:
     before = home.contents()
-    done = home.run_unable_to_write("diff")
+    done = home.run_unable_to_write("inspect", "diff")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("run_id")
     assert home.contents() == before

@@ -1,4 +1,4 @@
-"""`slowwave export`: whole files in key order, the same bytes for the same run, and nothing a spreadsheet would run."""
+"""`slowwave inspect export`: whole files in key order, the same bytes for a run, nothing a spreadsheet would run."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def export(home, tmp_path, monkeypatch, capfd):
 
     def run(*arguments: str) -> tuple[int, str, str]:
         capfd.readouterr()
-        code = cli._exit_code(["export", *arguments])
+        code = cli._exit_code(["inspect", "export", *arguments])
         said = capfd.readouterr()
         return code, said.out, said.err
 
@@ -201,7 +201,12 @@ def test_a_file_of_another_version_or_a_damaged_one_is_told(home, export, monkey
 
 def test_a_reader_who_goes_ends_no_export(home, tmp_path):
     done = subprocess.run(
-        ["bash", "-c", 'set -o pipefail; "$0" -m slowwave.flows.cli.main export --to all | head -1', sys.executable],
+        [
+            "bash",
+            "-c",
+            'set -o pipefail; "$0" -m slowwave.flows.cli.main inspect export --to all | head -1',
+            sys.executable,
+        ],
         env={**os.environ, "SLOWWAVE_HOME": str(home.folder)},
         cwd=tmp_path,
         capture_output=True,

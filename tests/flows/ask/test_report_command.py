@@ -200,7 +200,7 @@ def test_prune_keeps_the_newest_reports_and_what_is_not_ours(
         (folder / name).write_text("x")
         if "young" not in name:
             os.utime(folder / name, (then, then))
-    assert command("prune")[0] == 0
+    assert command("lake", "prune")[0] == 0
     left = names(home)
     assert {"notes.html", "latest.html", f"{twice[1]}.html", ".young.html.0123.tmp"} <= set(left)
     assert ".x.html.0123.tmp" not in left

@@ -489,8 +489,8 @@ def test_near_names_of_a_table_that_is_not_there_are_given(ask):
         said = ask(query)
         assert (said.code, said.out) == (1, "")
         assert f"did you mean {near}" in said.err
-        assert "`slowwave schema` lists them" in said.err
-    assert ask("FROM zzz").err == "slowwave: there is no table 'zzz': `slowwave schema` lists them\n"
+        assert "`slowwave inspect schema` lists them" in said.err
+    assert ask("FROM zzz").err == "slowwave: there is no table 'zzz': `slowwave inspect schema` lists them\n"
 
 
 def test_a_name_of_a_table_is_told_from_a_recipe(ask):

@@ -1,4 +1,4 @@
-"""`slowwave disk`: every file of a home counts once, under its kind, and none is opened."""
+"""`slowwave lake disk`: every file of a home counts once, under its kind, and none is opened."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallHome:
 
 
 def said(home: SmallHome) -> dict[str, Any]:
-    done = home.ask("disk", "--format", "json")
+    done = home.ask("lake", "disk", "--format", "json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -92,13 +92,13 @@ def test_a_lake_elsewhere_and_the_text_say_the_same(
     (home.folder / "lake").rename(tmp_path / "lake")
     monkeypatch.setenv("SLOWWAVE_LAKE", str(tmp_path / "lake"))
     assert {**said(home), "lake": before["lake"]} == before
-    done = home.ask("disk")
+    done = home.ask("lake", "disk")
     assert "interactions" in done.stdout
     assert "2026-03-01 to 2026-03-05" in done.stdout
     assert "retain --dry-run" in done.stdout
 
 
 def test_where_there_is_no_home_it_says_what_to_do(tmp_path: Path) -> None:
-    done = SmallHome(tmp_path / "none").ask("disk")
+    done = SmallHome(tmp_path / "none").ask("lake", "disk")
     assert done.returncode == 1
     assert "slowwave land" in done.stderr

@@ -221,7 +221,7 @@ def test_only_old_half_written_files_are_leftovers(published: SmallHome) -> None
 def test_little_free_space(published: SmallHome, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "_LEAST_FREE_BYTES", 10**18)
     line = lines_of(published)["disk"]
-    assert (line.state, "slowwave prune" in line.todo) == ("warn", True)
+    assert (line.state, "slowwave lake prune" in line.todo) == ("warn", True)
 
 
 def test_a_current_that_is_broken(published: SmallHome) -> None:

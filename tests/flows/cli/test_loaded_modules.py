@@ -80,7 +80,10 @@ def nothing(commands: list[str]) -> dict[str, set[str]]:
             ],
         ),
         (_READING | {"rich"}, ["status --format json", "sql 'SELECT count(*) FROM heuristics' --format csv"]),
-        ((_READING | {"duckdb", "rich"}) - {"pydantic"}, ["schema", "schema memory_health --format sql"]),
+        (
+            (_READING | {"duckdb", "rich"}) - {"pydantic"},
+            ["inspect schema", "inspect schema memory_health --format sql"],
+        ),
     ],
     ids=["help", "answers", "for programs", "schema"],
 )

@@ -220,7 +220,7 @@ def test_the_plan_says_why_and_writes_nothing(command: Command, home: Path, tmp_
 
 def test_prune_says_what_went(command: Command, tmp_path: Path) -> None:
     command("land", str(jsonl(tmp_path / "log.jsonl", INTERACTION)))
-    code, out, _ = command("prune", "--keep", "0")
+    code, out, _ = command("lake", "prune", "--keep", "0")
     assert (code, out) == (0, "removed 0 serving files and 0 evidence partitions: 0.0 kB\n")
 
 
@@ -238,7 +238,7 @@ def test_prune_says_what_went(command: Command, tmp_path: Path) -> None:
         (["serve", "--timezone", "Mars/Olympus"], "'Mars/Olympus' is no time zone"),
         (["serve", "--timezone", "../../etc/passwd"], "is no time zone"),
         (["serve", "--land-minutes", "0"], "--land-minutes"),
-        (["prune", "--keep", "-1"], "--keep"),
+        (["lake", "prune", "--keep", "-1"], "--keep"),
         (["land", "--kind", "gossip"], "--kind"),
         (["nightly", "now"], "unexpected extra argument"),
         (["why", "\udcff"], "the arguments are not UTF-8"),
@@ -475,9 +475,9 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["nightly", "--leave-in", f"memories:{LONG}"],
         ["nightly", "--leave-out", LONG],
         ["sql", LONG.replace(" ", "_").replace("\N{SNOWMAN}", "a")],
-        ["schema", LONG],
-        ["export", LONG],
-        ["diff", LONG, LONG],
+        ["inspect", "schema", LONG],
+        ["inspect", "export", LONG],
+        ["inspect", "diff", LONG, LONG],
         ["sql", "SELECT 1", "--as-of", LONG],
         ["nightly", "--as-of", LONG],
         ["backfill", "--from", LONG, "--to", LONG],

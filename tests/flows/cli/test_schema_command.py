@@ -1,4 +1,4 @@
-"""`slowwave schema`: declarations that other programs can use as they stand."""
+"""`slowwave inspect schema`: declarations that other programs can use as they stand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAMES = [table.name for group in GROUPS.values() for table in group]
 def schema(capfd):
     def run(*arguments: str) -> str:
         capfd.readouterr()
-        assert cli._exit_code(["schema", *arguments]) == 0
+        assert cli._exit_code(["inspect", "schema", *arguments]) == 0
         return capfd.readouterr().out
 
     return run
@@ -48,7 +48,7 @@ def test_every_table_is_listed_with_a_line(schema):
 
 
 def test_a_misspelt_table_is_answered_with_the_names_near_it(capfd):
-    assert cli._exit_code(["schema", "Memory_helth"]) == 1
+    assert cli._exit_code(["inspect", "schema", "Memory_helth"]) == 1
     assert "did you mean memory_health or " in capfd.readouterr().err
 
 
@@ -113,8 +113,8 @@ def test_markdown_documents_every_column(schema):
 
 
 def test_of_an_unknown_table_is_said_where_the_tables_are(capfd):
-    assert cli._exit_code(["schema", "memory\x1b[31m"]) == 1
+    assert cli._exit_code(["inspect", "schema", "memory\x1b[31m"]) == 1
     said = capfd.readouterr()
     assert said.out == ""
     assert "\x1b" not in said.err
-    assert "`slowwave schema` lists them" in said.err
+    assert "`slowwave inspect schema` lists them" in said.err

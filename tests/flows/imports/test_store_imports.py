@@ -106,11 +106,11 @@ def test_successive_imports_make_the_change_log(home: SmallHome, tmp_path: Path)
 def test_what_was_erased_is_left_out_and_not_kept_as_seen(home: SmallHome, tmp_path: Path):
     path = write_store(tmp_path / "alma.db", "alma", {"domain_knowledge": TEN})
     imported(home, "alma", path)
-    erased = home.run("erase", "--memory", "alma:domain_knowledge:k3", "--yes")
+    erased = home.run("lake", "erase", "--memory", "alma:domain_knowledge:k3", "--yes")
     assert erased.returncode == 0, erased.stderr
     for _ in range(2):
         report = imported(home, "alma", touched(path))
-        assert (report["import"]["left_out"]["erased here by `slowwave erase`"]["count"], *counts(report)) == (
+        assert (report["import"]["left_out"]["erased here by `slowwave lake erase`"]["count"], *counts(report)) == (
             1,
             0,
             0,

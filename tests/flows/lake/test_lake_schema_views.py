@@ -1,4 +1,4 @@
-"""`slowwave schema --views`: DuckDB alone reads of a lake what Slowwave reads."""
+"""`slowwave inspect schema --views`: DuckDB alone reads of a lake what Slowwave reads."""
 
 from __future__ import annotations
 
@@ -274,9 +274,12 @@ def test_folders_of_any_name(name: str, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_the_command_writes_a_file_that_stands_alone(told: SmallHome, tmp_path: Path) -> None:
-    done = told.ask("schema", "--views", "--output", str(tmp_path / "lake.sql"))
+    done = told.ask("inspect", "schema", "--views", "--output", str(tmp_path / "lake.sql"))
     assert (done.returncode, done.stdout) == (0, f"{tmp_path / 'lake.sql'}\n")
-    assert told.ask("schema", "--views", "--lake", told.settings.lake).stdout == (tmp_path / "lake.sql").read_text()
+    assert (
+        told.ask("inspect", "schema", "--views", "--lake", told.settings.lake).stdout
+        == (tmp_path / "lake.sql").read_text()
+    )
     plain = (
         "import sys, duckdb; c = duckdb.connect(); c.execute(open(sys.argv[1]).read());"
         "loaded = any(name.startswith('slowwave') for name in sys.modules);"
@@ -309,17 +312,17 @@ def test_what_cannot_be_done_is_said(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
-    done = SmallHome(tmp_path / "home").ask("schema", *arguments)
+    done = SmallHome(tmp_path / "home").ask("inspect", "schema", *arguments)
     assert (done.returncode, done.stdout) == (code, "")
     assert said in " ".join(done.stderr.replace("│", " ").split())
     assert not (tmp_path / "lake.sql").exists()
 
 
 def test_a_lake_of_a_later_release_and_files_in_the_way_are_refused(home: SmallHome, tmp_path: Path) -> None:
-    assert "is a folder" in home.ask("schema", "--views", "--output", str(tmp_path)).stderr
-    assert home.ask("schema", "--views", "--output", str(tmp_path / "no" / "lake.sql")).returncode == 1
+    assert "is a folder" in home.ask("inspect", "schema", "--views", "--output", str(tmp_path)).stderr
+    assert home.ask("inspect", "schema", "--views", "--output", str(tmp_path / "no" / "lake.sql")).returncode == 1
     link = tmp_path / "back\\slash"
     link.symlink_to(home.settings.lake)
-    assert "name the lake by a link" in home.ask("schema", "--views", "--lake", str(link)).stderr
+    assert "name the lake by a link" in home.ask("inspect", "schema", "--views", "--lake", str(link)).stderr
     (Path(home.settings.lake) / "FORMAT").write_text("99\n")
-    assert "upgrade slowwave" in home.ask("schema", "--views").stderr
+    assert "upgrade slowwave" in home.ask("inspect", "schema", "--views").stderr

@@ -1,4 +1,4 @@
-"""`slowwave erase`: shown first; then it stands nowhere, comes never again, and all else is as it was."""
+"""`slowwave lake erase`: shown first; then it stands nowhere, comes never again, and all else is as it was."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def home(template: SmallHome, tmp_path: Path) -> SmallHome:
 
 
 def erased(home: SmallHome, *options: str) -> dict[str, Any]:
-    done = home.ask("erase", *options, "--yes", "--format", "json")
+    done = home.ask("lake", "erase", *options, "--yes", "--format", "json")
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout)
 
@@ -60,7 +60,7 @@ def refusals(home: SmallHome) -> list[tuple[Any, ...]]:
 
 def test_without_yes_it_is_shown_and_nothing_changes(home: SmallHome) -> None:
     before = home.contents()
-    done = home.ask("erase", "--user", USER)
+    done = home.ask("lake", "erase", "--user", USER)
     assert done.returncode == 0, done.stderr
     assert home.contents() == before
     for said in ("5 versions of interactions", "of memories", "serving files", "reports", "kept bytes", "backups"):
@@ -105,7 +105,7 @@ def test_what_is_kept_is_a_hash_by_a_key_that_is_the_owners_alone(home: SmallHom
     done = home.ask("why", f"{ASKED}-1")
     assert done.returncode == 1
     assert "was erased on" in done.stderr
-    assert home.ask("erase", "--user", USER).stdout.count("nothing of it is here") == 1
+    assert home.ask("lake", "erase", "--user", USER).stdout.count("nothing of it is here") == 1
 
 
 @pytest.mark.parametrize("form", ["jsonl", "jsonl.gz", "jsonl.zst", "csv", "parquet"])
@@ -287,13 +287,13 @@ def test_another_home_over_the_lake_erases_what_it_published(
     assert places(home.folder, *WORDS) == []
     assert erased(other, "--user", USER)["is_erased"]
     assert places(other.folder, *WORDS) == []
-    assert "nothing of it is here" in other.ask("erase", "--user", USER, "--yes").stdout
+    assert "nothing of it is here" in other.ask("lake", "erase", "--user", USER, "--yes").stdout
 
 
 def test_a_file_that_slowwave_did_not_write_is_named_and_left(home: SmallHome) -> None:
     note = home.folder / "notes.txt"
     note.write_text(f"remember {TOLD}")
-    done = home.ask("erase", "--user", USER, "--yes")
+    done = home.ask("lake", "erase", "--user", USER, "--yes")
     assert done.returncode == 1
     assert ("notes.txt" in done.stdout, "it stands in none" in done.stdout) == (True, False)
     assert places(home.folder, *WORDS) == ["notes.txt"]
@@ -301,10 +301,10 @@ def test_a_file_that_slowwave_did_not_write_is_named_and_left(home: SmallHome) -
 
 def test_what_is_not_there_and_what_is_not_named_is_said(home: SmallHome) -> None:
     before = home.contents()
-    done = home.ask("erase", "--memory", "nobody knows")
+    done = home.ask("lake", "erase", "--memory", "nobody knows")
     assert (done.returncode, "nobody knows" in done.stderr) == (1, True)
-    assert home.ask("erase").returncode == 2
-    assert home.ask("erase", "--user", " ").returncode == 2
+    assert home.ask("lake", "erase").returncode == 2
+    assert home.ask("lake", "erase", "--user", " ").returncode == 2
     assert home.contents() == before
 
 

@@ -24,9 +24,9 @@ def test_a_trace_that_is_waited_for_is_erased_with_its_session(tmp_path: Path):
     ReceivedFile(home.settings.inbox, "capture", "otlp", 1, 1).path.write_bytes(orjson.dumps(document) + b"\n")
     assert home.ask("land").returncode == 0
     assert [path.name[:8] for path in home.settings.inbox.iterdir()] == ["received"]
-    done = home.ask("erase", "--session", "of-ada")
+    done = home.ask("lake", "erase", "--session", "of-ada")
     assert "1 file would land first" in done.stdout
-    done = home.ask("erase", "--session", "of-ada", "--yes")
+    done = home.ask("lake", "erase", "--session", "of-ada", "--yes")
     assert done.returncode == 0, done.stdout + done.stderr
     assert list(home.settings.inbox.iterdir()) == []
     assert home.ask("nightly").returncode == 0

@@ -116,7 +116,7 @@ def test_killed_midway_it_goes_on_where_it_was(home):
     home.land(*[memory(f"m{at}", content=f"Text {at}.", changed_at="2026-03-05") for at in range(8)])
     home.set_params(concurrency=2)
     server = home.serve(lambda request: Reply(good_answer(request).text, wait_seconds=0.1))
-    command = [sys.executable, "-m", "slowwave.flows.cli.main", "curate"]
+    command = [sys.executable, "-m", "slowwave.flows.cli.main", "review", "curate"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         wait_until(lambda: len(server.requests) >= 8)
         process.send_signal(signal.SIGKILL)
@@ -134,7 +134,7 @@ def test_killed_midway_it_goes_on_where_it_was(home):
 @pytest.mark.slow
 def test_two_at_once_land_every_answer_once(home):
     home.serve(lambda request: Reply(good_answer(request).text, wait_seconds=0.05))
-    command = [sys.executable, "-m", "slowwave.flows.cli.main", "curate", "--format", "json"]
+    command = [sys.executable, "-m", "slowwave.flows.cli.main", "review", "curate", "--format", "json"]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for _ in range(2)]
     outs = [json.loads(process.communicate(timeout=300)[0]) for process in both]
     assert sorted(out["answered"] for out in outs) == [0, QUESTIONS]

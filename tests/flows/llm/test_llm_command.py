@@ -1,4 +1,4 @@
-"""`slowwave curate`, and what leaves this machine when a model is asked."""
+"""`slowwave review curate`, and what leaves this machine when a model is asked."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LlmHome]:
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = cli._exit_code(["curate", *arguments])
+    code = cli._exit_code(["review", "curate", *arguments])
     out, err = capsys.readouterr()
     return code, out, err
 
@@ -109,7 +109,7 @@ def test_without_the_client_library_the_rules_go_on(home):
         "import sys, importlib.util as u; real = u.find_spec\n"
         "u.find_spec = lambda name, *a: None if name == 'openai' else real(name, *a)\n"
         "sys.modules['openai'] = None\n"
-        "from slowwave.flows.cli import main as cli; sys.argv = ['slowwave', 'curate']; cli.main()"
+        "from slowwave.flows.cli import main as cli; sys.argv = ['slowwave', 'review', 'curate']; cli.main()"
     )
     done = subprocess.run([sys.executable, "-c", hide], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 1

@@ -46,7 +46,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LlmHome]:
 def refused(home: LlmHome, capsys: pytest.CaptureFixture[str]) -> str:
     """What the command says; the stage of a night says the same."""
     capsys.readouterr()
-    code = cli._exit_code(["curate"])
+    code = cli._exit_code(["review", "curate"])
     out, err = capsys.readouterr()
     assert (code, out, err.count("\n")) == (1, "", 1)
     message = err.removeprefix("slowwave: ").strip()
@@ -118,7 +118,7 @@ def test_what_nobody_foresaw_is_told_by_its_name_alone(home, capsys, monkeypatch
     assert (answers.landed, answers.pending) == (0, QUESTIONS)
     assert re.fullmatch(f"the client failed: {says}", answers.ended)
     capsys.readouterr()
-    assert cli._exit_code(["curate"]) == 1
+    assert cli._exit_code(["review", "curate"]) == 1
     assert "hunter2" not in "".join(capsys.readouterr()) + answers.ended + str(answers.failed)
 
 
@@ -175,7 +175,7 @@ def test_the_libraries_say_nothing_of_requests(home):
     server = home.serve(good_answer)
     code = (
         "import logging; logging.basicConfig(level=logging.DEBUG, format='%(name)s %(message)s')\n"
-        "from slowwave.flows.cli.main import main; main(['curate'])"
+        "from slowwave.flows.cli.main import main; main(['review', 'curate'])"
     )
     environment = {**os.environ, "OPENAI_LOG": "debug"}
     done = subprocess.run(

@@ -234,7 +234,7 @@ def test_ids_of_what_was_erased_are_not_told_where_others_name_them(tmp_path) ->
     home = SmallHome(tmp_path / "home")
     home.land(memory("kept"), memory("gone-1"), interaction("i-1", memories_used=["kept", "gone-1"]))
     home.nightly(datetime(2026, 3, 5))  # noqa: DTZ001
-    assert home.ask("erase", "--memory", "gone-1", "--yes").returncode == 0
+    assert home.ask("lake", "erase", "--memory", "gone-1", "--yes").returncode == 0
     found = called(home, "why", id="i-1")["found"]
     assert sorted(row["memory_id"] for row in found["injected"]) == ["(erased)", "kept"]
     assert "is known as of" in called(home, "why", id="gone-1")

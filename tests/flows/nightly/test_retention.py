@@ -53,12 +53,12 @@ def refused(home: SmallHome) -> list[tuple[str, str, str | None]]:
 @pytest.mark.slow
 def test_what_is_old_goes_at_night_and_what_it_counts_stays(home: SmallHome) -> None:
     before, reasons = home.contents(), [row[0] for row in refused(home)]
-    assert "nothing is that old" in home.ask("retain", "--yes").stdout
-    asked_for_nothing = home.ask("retain")
+    assert "nothing is that old" in home.ask("lake", "retain", "--yes").stdout
+    asked_for_nothing = home.ask("lake", "retain")
     assert (asked_for_nothing.returncode, asked_for_nothing.stderr) == (0, "")
     assert home.contents().keys() == before.keys()
     grown_old(home)
-    shown = home.ask("retain", "--dry-run").stdout
+    shown = home.ask("lake", "retain", "--dry-run").stdout
     for thing in ("1 × serving file", "2 × text of a refused row", "1 × file that could not be read"):
         assert thing in shown
     assert home.contents().keys() == before.keys()
@@ -77,7 +77,7 @@ def test_a_rule_that_cannot_be_meant_is_refused(tmp_path: Path, days: str) -> No
     made = SmallHome(tmp_path / "home")
     made.land(memory("m"))
     made.settings.settings_file.write_text(f"[retention]\nruns_days = {days}\n")
-    done = made.ask("retain", "--dry-run")
+    done = made.ask("lake", "retain", "--dry-run")
     assert (done.returncode, "runs_days" in done.stderr) == (1, True)
 
 
@@ -92,5 +92,5 @@ def test_a_night_with_such_a_rule_does_nothing(home: SmallHome) -> None:
 def test_without_rules_nothing_goes_and_it_says_how_to_state_them(tmp_path: Path) -> None:
     made = SmallHome(tmp_path / "home")
     made.land(memory("m"))
-    done = made.ask("retain", "--dry-run")
+    done = made.ask("lake", "retain", "--dry-run")
     assert (done.returncode, "[retention]" in done.stdout) == (0, True)

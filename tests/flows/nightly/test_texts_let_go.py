@@ -75,13 +75,13 @@ def standing(home: SmallHome, text: str) -> set[str]:
 def test_what_is_published_stays_and_a_full_rebuild_has_it_too(home: SmallHome) -> None:
     at, before, landed = as_of(home), published(current(home)), rows(home)
     marker = home.folder / "lake" / "FORMAT"
-    assert "6 × texts of interactions" in home.ask("retain", "--dry-run").stdout
+    assert "6 × texts of interactions" in home.ask("lake", "retain", "--dry-run").stdout
     assert (rows(home).equals(landed), marker.read_text()) == (True, "7\n")
-    assert home.ask("retain", "--yes").returncode == 0
+    assert home.ask("lake", "retain", "--yes").returncode == 0
     assert (len(standing(home, ASKED)), len(standing(home, TOLD))) == (1, 1)  # of the last days only
     stays = [name for name in landed.columns if name not in ("prompt", "response", "extra")]
     assert rows(home).select(stays).equals(landed.select(stays))
-    assert "nothing is that old" in home.ask("retain", "--yes").stdout
+    assert "nothing is that old" in home.ask("lake", "retain", "--yes").stdout
     assert marker.read_text() == "7\n"  # earlier releases would look in vain for what is gone
     home.nightly(at, full=True)
     after = published(current(home))
@@ -92,7 +92,7 @@ def test_what_is_published_stays_and_a_full_rebuild_has_it_too(home: SmallHome) 
 
 @pytest.mark.slow
 def test_what_is_gone_is_said_and_the_rest_is_listed(home: SmallHome) -> None:
-    home.ask("retain", "--yes")
+    home.ask("lake", "retain", "--yes")
     asked = home.ask("sql", "SELECT DISTINCT prompt FROM interactions WHERE interaction_id LIKE 'old%'").stdout
     assert "(text was let go of by retention)" in asked
     assert "(text was let go of by retention)" in home.ask("why", "old-1", "--all").stdout
@@ -107,7 +107,7 @@ def test_what_is_gone_is_said_and_the_rest_is_listed(home: SmallHome) -> None:
 
 @pytest.mark.slow
 def test_late_rows_of_a_day_without_texts_count_as_all_others(home: SmallHome) -> None:
-    home.ask("retain", "--yes")
+    home.ask("lake", "retain", "--yes")
     late = told("late", 60)
     home.land(late, told("old-1", 61), memory("late", content="Nothing of that kind was said.", changed_at=day(80)))
     assert home.nightly().is_published
@@ -122,7 +122,7 @@ def test_late_rows_of_a_day_without_texts_count_as_all_others(home: SmallHome) -
 @pytest.mark.slow
 def test_what_landed_since_the_publish_waits_for_the_next_night(home: SmallHome) -> None:
     home.land(told("unseen", 60))
-    said = " ".join(home.ask("retain", "--yes").stdout.split())
+    said = " ".join(home.ask("lake", "retain", "--yes").stdout.split())
     assert "1 day waits for a nightly that publishes what has landed since" in said
     assert f"day={day(60)[:10]}" in standing(home, TOLD)
     home.nightly()
@@ -133,8 +133,8 @@ def test_what_landed_since_the_publish_waits_for_the_next_night(home: SmallHome)
 
 @pytest.mark.slow
 def test_what_was_found_in_texts_that_are_gone_can_be_erased(home: SmallHome) -> None:
-    home.ask("retain", "--yes")
-    done = home.ask("erase", "--interaction", "old-0", "--yes")
+    home.ask("lake", "retain", "--yes")
+    done = home.ask("lake", "erase", "--interaction", "old-0", "--yes")
     assert (done.returncode, "still" in done.stdout) == (0, False), done.stdout + done.stderr
     kept = [pl.read_parquet(path) for path in home.folder.glob("lake/kept_*/*/*")]
     assert kept
@@ -145,7 +145,7 @@ def test_what_was_found_in_texts_that_are_gone_can_be_erased(home: SmallHome) ->
 
 @pytest.mark.slow
 def test_an_erasure_is_ended_also_where_a_publish_of_the_past_is_current(home: SmallHome) -> None:
-    home.ask("retain", "--yes")
+    home.ask("lake", "retain", "--yes")
     home.nightly(utc_now() - timedelta(days=5))
-    done = home.ask("erase", "--interaction", "old-0", "--yes")
+    done = home.ask("lake", "erase", "--interaction", "old-0", "--yes")
     assert done.returncode == 0, done.stderr

@@ -120,7 +120,7 @@ def test_an_older_client_reads_all_tables_and_exports(tmp_path: Path, version: s
     home = SmallHome(tmp_path / "home")
     home.land(memory("m1", content="Deploy from the release branch"), interaction("i1", memories_used=["m1"]))
     home.nightly(datetime(2026, 3, 4, tzinfo=UTC).replace(tzinfo=None))
-    home.ask("export", "--to", str(tmp_path / "export"))
+    home.ask("inspect", "export", "--to", str(tmp_path / "export"))
     published = home.settings.current
     read = subprocess.run(
         [python, "-c", _READ_ALL, published, tmp_path / "export"], check=True, capture_output=True, text=True

@@ -203,7 +203,7 @@ def test_readers_find_partitions_of_other_names(home):
     home.nightly()
     newest = {Path(path).parent: Path(path) for path, _ in sorted(evidence_files(home).items(), key=itemgetter(1))}
     with duckdb.connect() as client:
-        client.execute(home.ask("schema", "--views").stdout)
+        client.execute(home.ask("inspect", "schema", "--views").stdout)
         for table in ALL:
             counted = client.table(table).aggregate("count(*)").fetchall()
             rows = [pl.read_parquet(path).height for folder, path in newest.items() if folder.parent.name == table]

@@ -123,7 +123,7 @@ def planned(home: Path, kind: str, name: str) -> dict[str, list[str]]:
 
 
 def erased(home: Path, kind: str, name: str) -> list[str]:
-    """`slowwave erase --yes`: where it still stands."""
+    """`slowwave lake erase --yes`: where it still stands."""
     settings = Settings(home)
     with writer_lock(settings, "erase"):
         done = erase(settings, ((kind, name),))
@@ -133,7 +133,7 @@ def erased(home: Path, kind: str, name: str) -> list[str]:
 
 
 def retained(home: Path, **days: int) -> list[str]:
-    """`slowwave retain --yes`: the rules that let go of something."""
+    """`slowwave lake retain --yes`: the rules that let go of something."""
     settings = Settings(home)
     with writer_lock(settings, "retain"):
         gone = let_go(settings, Lake(settings.lake_folder), Retention(**days))
@@ -141,7 +141,7 @@ def retained(home: Path, **days: int) -> list[str]:
 
 
 def pruned(home: Path, keep: int) -> int:
-    """`slowwave prune`: how many files went."""
+    """`slowwave lake prune`: how many files went."""
     settings = Settings(home)
     with writer_lock(settings, "prune"):
         return prune(settings, Lake(Path(settings.lake)), keep).serving_files

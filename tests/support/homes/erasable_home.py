@@ -63,8 +63,8 @@ def erasable(home: SmallHome) -> SmallHome:
         ("memory", "archive", KEPT, "--yes", "--reason", TOLD),
         ("sql", "SELECT 1 AS one", "--as-of", "2026-03-05"),
         ("report",),
-        ("export", "--to", str(home.folder / "export")),
-        ("export", "memory_health", "--format", "csv", "--to", str(home.folder / "export")),
+        ("inspect", "export", "--to", str(home.folder / "export")),
+        ("inspect", "export", "memory_health", "--format", "csv", "--to", str(home.folder / "export")),
     ):
         done = home.ask(*command)
         assert done.returncode == 0, done.stderr

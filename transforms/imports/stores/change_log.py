@@ -98,7 +98,7 @@ _OF_MEMORIES = (StoredMemory, MemoryChange, LostMemory, UnreadableMemory)
 _SECOND_MEMORY = "a second memory of one id"
 _NEVER_SEEN = "let go by the store before it was first read"
 _PUSHED = "written by `slowwave push`"
-_ERASED = "erased here by `slowwave erase`"
+_ERASED = "erased here by `slowwave lake erase`"
 
 
 class StoreReading:

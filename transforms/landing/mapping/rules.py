@@ -209,7 +209,9 @@ def _condition(path: str, wanted: object) -> Condition:
 
 def _rule(field: str, stated: object) -> Rule:
     if field not in MAPPABLE:
-        message = f"the contract has no field {field!r}{_near(field)}: `slowwave schema interactions` lists them"
+        message = (
+            f"the contract has no field {field!r}{_near(field)}: `slowwave inspect schema interactions` lists them"
+        )
         raise MappingError(message)
     if isinstance(stated, dict) and set(stated) == {"constant"} and stated["constant"] is not None:
         return Rule(field, constant=stated["constant"])

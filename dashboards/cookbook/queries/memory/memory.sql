@@ -28,7 +28,7 @@
 --   that a minute of looking avoids; changed_at (UTC) – its newest change; changed_by – who said that, NULL is not said;
 --   changes_count (changes) – all of them; as_of (UTC) – what was known before this is shown
 -- params: memory_id
--- NULL is not known. The comments on memory_health (`slowwave schema memory_health`) say more.
+-- NULL is not known. The comments on memory_health (`slowwave inspect schema memory_health`) say more.
 SELECT
     h.memory_id,
     h.project,

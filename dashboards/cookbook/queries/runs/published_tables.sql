@@ -2,7 +2,7 @@
 -- columns: table_name – the table; rows_count (rows) – in it; values_hash – digest of its sorted values: equal is
 --   unchanged; hash_before – that of the publish before, NULL is none
 -- params: run_id=
--- Without run_id the last one. `slowwave schema TABLE` says what a table's columns mean.
+-- Without run_id the last one. `slowwave inspect schema TABLE` says what a table's columns mean.
 WITH
 told AS (
     SELECT run_id, unnest(table_hashes) AS told

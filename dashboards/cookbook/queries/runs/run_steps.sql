@@ -2,7 +2,7 @@
 -- columns: step – the function that computes it; stage – the line of the benchmark it counts for; tables – that it
 --   publishes, none is only for other steps; rows_count (rows) – of these that this run wrote; cpu_seconds (s) – CPU
 --   time of all threads; share (0–1) – of all steps
--- What was taken over from the publish before cost nothing and is not counted. `slowwave lineage` draws what is made
+-- What was taken over from the publish before cost nothing and is not counted. `slowwave inspect lineage` draws what is made
 -- from what.
 SELECT
     step,
