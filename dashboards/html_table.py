@@ -10,8 +10,8 @@ import polars as pl
 from markupsafe import Markup
 
 from slowwave.dashboards.cookbook.cookbook import Recipe
-from slowwave.dashboards.templates import rendered
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.dashboards.templates import render_template
+from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 from slowwave.flows.kernel.times import utc_text
 
 _MAX_CELL = 300
@@ -59,7 +59,7 @@ def table_html(
         for name in columns or frame.columns
     ]
     rows = [[(column, cell_text(row[column.name])) for column in shown] for row in frame.iter_rows(named=True)]
-    return rendered("table.html.jinja", caption=caption, columns=shown, rows=rows)
+    return render_template("table.html.jinja", caption=caption, columns=shown, rows=rows)
 
 
 def _unit(unit: str, label: str) -> str:
@@ -82,9 +82,9 @@ def cell_text(value: object) -> str:
     if isinstance(value, date):
         return f"{value:%Y-%m-%d}"
     if isinstance(value, (list, tuple)):
-        return shortened(", ".join(map(cell_text, value)), _MAX_CELL)
+        return shorten_to_width(", ".join(map(cell_text, value)), _MAX_CELL)
     # shortened first: a text may be megabytes long
-    return shortened(terminal_safe(shortened(str(value), _MAX_CELL)), _MAX_CELL) or _MISSING
+    return shorten_to_width(terminal_safe(shorten_to_width(str(value), _MAX_CELL)), _MAX_CELL) or _MISSING
 
 
 def _number_text(value: float) -> str:

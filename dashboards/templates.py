@@ -64,6 +64,6 @@ def _environment() -> Environment:
     return environment
 
 
-def rendered(template: str, **values: object) -> Markup:
+def render_template(template: str, **values: object) -> Markup:
     """A template of `templates/` with these values; only what is Markup already is taken as it stands."""
     return Markup(_environment().get_template(template).render(values))  # noqa: S704 - escaped by the environment

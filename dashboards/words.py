@@ -7,7 +7,7 @@ from datetime import date, datetime, time, timedelta
 
 import polars as pl
 
-from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
+from slowwave.flows.kernel.terminal import format_count, shorten_to_width, terminal_safe
 from slowwave.transforms.core.vocabularies import SETTLED_STATUSES, Verdict
 
 # verdicts of what is in use, and states of memories, in the order in which pages show them
@@ -21,7 +21,7 @@ _SMALLEST_PART = 0.005
 
 def number_of(count: int, one: str, many: str = "") -> str:
     """As `counted`, but in a sentence of its own there are none: `1 memory`, `2 memories`, `no memories`."""
-    return counted(count, one, many) if count else f"no {many or one + 's'}"
+    return format_count(count, one, many) if count else f"no {many or one + 's'}"
 
 
 def shown_of(caption: str, shown: int, total: int) -> str:
@@ -119,19 +119,22 @@ def sum_of(frame: pl.DataFrame, column: str = "rows") -> int:
     return int(frame[column].sum())
 
 
-def listed(parts: Sequence[str]) -> str:
+def join_words(parts: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
 
 
-def quoted(text: str | None) -> str:
+def quote_text(text: str | None) -> str:
     """The beginning of a text from a log, in quotation marks, on one line."""
-    return f"“{shortened(terminal_safe(shortened(text or '', _SHOWN_CHARACTERS)), _SHOWN_CHARACTERS)}”"
+    return f"“{shorten_to_width(terminal_safe(shorten_to_width(text or '', _SHOWN_CHARACTERS)), _SHOWN_CHARACTERS)}”"
 
 
-def named(project: str | None) -> str:
+def project_label(project: str | None) -> str:
     """A project's name on one line; what belongs to none says so."""
-    return shortened(terminal_safe(shortened(project or "", _SHOWN_CHARACTERS)), _SHOWN_CHARACTERS) or "no project"
+    return (
+        shorten_to_width(terminal_safe(shorten_to_width(project or "", _SHOWN_CHARACTERS)), _SHOWN_CHARACTERS)
+        or "no project"
+    )
 
 
 def dates(first: date, last: date) -> str:

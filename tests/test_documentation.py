@@ -340,7 +340,7 @@ def test_stated_rules_of_retention_are_rules(tmp_path: Path) -> None:
 def test_stated_settings_of_imports_are_settings(tmp_path: Path) -> None:
     (block,) = (block for block in _blocks("toml") if "[imports." in block)
     Settings(tmp_path).settings_file.write_text(block)
-    stated = Settings(tmp_path).stated("imports", {source.name for source in SOURCES})["otlp"]
+    stated = Settings(tmp_path).read_section("imports", {source.name for source in SOURCES})["otlp"]
     assert [*Otlp().make_rows([], Context(options=stated))] == []  # raises where a name or a value is not one
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from slowwave.transforms.core.node import Given, Node, Rows, in_order
+from slowwave.transforms.core.node import Given, LandedInput, Node, in_order
 from slowwave.transforms.core.schema import State, Table
 from slowwave.transforms.decisions.nodes import DECIDING
 from slowwave.transforms.evidence.nodes import EVIDENCE_NODES
@@ -37,7 +37,7 @@ PUBLISHED: tuple[type[Table], ...] = tuple(sorted(_GIVEN, key=lambda table: tabl
 SERVING: tuple[type[Table], ...] = (*PUBLISHED, *LEDGER, RunSteps)
 
 
-_GIVEN_BY: dict[Given, Node] = {given: node for node in NODES for given in node.gives}
+_GIVEN_BY: dict[Given, Node] = {given: node for node in NODES for given in node.outputs}
 
 
 def node_of(given: Given) -> Node:
@@ -49,5 +49,5 @@ def node_of(given: Given) -> Node:
 def params_behind(given: Given) -> frozenset[str]:
     """The full names of the params that it follows from, by whatever nodes; a section stands for all that is in it."""
     node = _GIVEN_BY[given]
-    behind = (params_behind(taken) for taken in node.taken if not isinstance(taken, Rows))
+    behind = (params_behind(taken) for taken in node.taken if not isinstance(taken, LandedInput))
     return frozenset(node.params).union(*behind)

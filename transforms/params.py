@@ -75,7 +75,7 @@ class Params(BaseModel):
         """Digest of the params the evidence depends on."""
         return digest([self.evidence.model_dump_json()])
 
-    def named(self, names: Iterable[str], *, is_any_long: bool, is_any_cited: bool) -> dict[str, object]:
+    def partition_params(self, names: Iterable[str], *, is_any_long: bool, is_any_cited: bool) -> dict[str, object]:
         """What of the params of evidence a partition is named after, by full name: those that differ from `UNNAMED`.
 
         Args:

@@ -30,11 +30,11 @@ from slowwave.dashboards.app.pages.runs import runs_page
 from slowwave.dashboards.app.pages.sql import sql_page
 from slowwave.dashboards.app.pages.strategies import strategies_page
 from slowwave.dashboards.app.panel import draw_panel
-from slowwave.dashboards.app.widgets import carried, carrying, notice
+from slowwave.dashboards.app.widgets import carrying, notice, shared_params
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import FIRST_PAGE, view
-from slowwave.dashboards.report.night_story import narrowed
-from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.report.night_story import describe_scope
+from slowwave.dashboards.templates import render_template
 from slowwave.dashboards.words import data_until
 from slowwave.flows.ask.connection import error_lines, is_of_another_release, published_file
 from slowwave.flows.ask.narrowed import narrowed_by
@@ -71,7 +71,7 @@ _STYLES = ("first_screen.css", "app.css")
 
 
 @st.cache_resource(max_entries=2, show_spinner=False, on_release=Published.close)
-def _published(path: str) -> Published:
+def _open_publish(path: str) -> Published:
     return Published(Path(path), narrowed_by())
 
 
@@ -83,8 +83,8 @@ def _freshness(settings: Settings, shown: tuple[Path | None, str], published: Pu
         st.rerun(scope="app")
     if published is None:
         return
-    lines = [*narrowed(str(published.narrowed)), *_fresh_words(published), f"Run {published.run_id}"]
-    st.html(rendered("freshness.html.jinja", lines=lines, is_on_phones_alone=False))
+    lines = [*describe_scope(str(published.narrowed)), *_fresh_words(published), f"Run {published.run_id}"]
+    st.html(render_template("freshness.html.jinja", lines=lines, is_on_phones_alone=False))
     _warn_of_a_stopped_night(settings)
     _warn_of_age(settings, published)
     if st.session_state.get("was_redrawn"):
@@ -124,7 +124,7 @@ def _warn_of_age(settings: Settings, published: Published) -> None:
     elif published.finished_at - published.as_of >= timedelta(hours=WARN_HOURS):
         why, todo = _earlier_instant(str(settings.home), published.as_of, settings)
         notice("note", f"these tables stop at an earlier time: {why}", todo)
-    elif clock.judged(published.finished_at) != "ok":
+    elif clock.judge_age(published.finished_at) != "ok":
         notice("warning", f"published {clock.ago(published.finished_at)}", "run `slowwave nightly`")
 
 
@@ -158,7 +158,7 @@ def _unreadable(problem: str) -> None:
     notice("error", problem, "run `slowwave doctor`, which says what is wrong, or `slowwave nightly` to publish anew")
 
 
-def _drawn(draw: Callable[[Published], None], published: Published) -> None:
+def _draw_page(draw: Callable[[Published], None], published: Published) -> None:
     """A page, or what went wrong in a query of it."""
     try:
         draw(published)
@@ -180,12 +180,12 @@ def _drawn(draw: Callable[[Published], None], published: Published) -> None:
 def _carry_on(path: str) -> None:
     """Write into the address of another page what was chosen on the one before: the menu's links say nothing."""
     before, chosen = st.session_state.get("carried", (path, {}))
-    if before != path and chosen and not carried():
+    if before != path and chosen and not shared_params():
         # `st.query_params` would leave the address without them to go back to
         address = view(path, **{**st.query_params, **chosen})
-        st.html(rendered("replace_address.html.jinja", address=address), unsafe_allow_javascript=True)
+        st.html(render_template("replace_address.html.jinja", address=address), unsafe_allow_javascript=True)
         st.stop()
-    st.session_state["carried"] = (path, carried())
+    st.session_state["carried"] = (path, shared_params())
 
 
 def app() -> None:
@@ -200,13 +200,13 @@ def app() -> None:
     published = None
     if serving is not None:
         try:
-            published = _published(str(serving))
+            published = _open_publish(str(serving))
         except (duckdb.Error, OSError) as error:
             problem = error_lines(error) if isinstance(error, duckdb.Error) else str(error)
     pages = []
     for path, (title, draw) in PAGES.items():
         if published is not None:
-            shown = partial(_drawn, draw, published)
+            shown = partial(_draw_page, draw, published)
         else:
             shown = partial(_unreadable, problem) if problem else partial(_nothing_published, settings)
         visibility = "hidden" if path in _NOT_IN_MENU else "visible"
@@ -214,14 +214,14 @@ def app() -> None:
     page = st.navigation(pages)  # under headings its lists would be none to screen readers
     address = st.session_state.pop(LEADS_TO, "")
     if address:  # `st.switch_page` would put an address between the two that nobody chose
-        st.html(rendered("go_to.html.jinja", address=carrying(address)), unsafe_allow_javascript=True)
+        st.html(render_template("go_to.html.jinja", address=carrying(address)), unsafe_allow_javascript=True)
         st.stop()
     _carry_on(page.url_path)
     with st.sidebar:
         _freshness(settings, current, published)
     if published is not None:  # phones hide the sidebar
-        st.html(rendered("freshness.html.jinja", lines=_fresh_words(published), is_on_phones_alone=True))
+        st.html(render_template("freshness.html.jinja", lines=_fresh_words(published), is_on_phones_alone=True))
     page.run()
     draw_deciding()
     if published is not None:
-        _drawn(draw_panel, published)
+        _draw_page(draw_panel, published)

@@ -14,19 +14,19 @@ from dataclasses import replace
 import streamlit as st
 
 from slowwave.dashboards.app.decisions import (
+    CommandPreview,
     DecisionCommand,
     LandedDecision,
-    Preview,
     land_decision,
     preview_decision,
 )
 from slowwave.dashboards.app.own_page import are_decisions_allowed, may_decide
-from slowwave.dashboards.app.widgets import address, command, notice, said
+from slowwave.dashboards.app.widgets import address, command, draw_text, notice
 from slowwave.dashboards.links import OPEN
-from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.templates import render_template
 from slowwave.dashboards.words import number_of
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 from slowwave.transforms.core.hashing import digest
 
 # in the session: the open dialog's number and what it is about, who decided last; what landed last, why another did not
@@ -66,7 +66,7 @@ def decision(*words: str, purpose: str, asks: str = "", given: str = "", **optio
 def decisions_on_items(item_ids: Sequence[str]) -> None:
     """What can be said of all chosen items of the queue at once."""
     if not item_ids:
-        said("Choose items by the boxes of their rows to decide on several at once.")
+        draw_text("Choose items by the boxes of their rows to decide on several at once.")
         return
     with st.container(horizontal=True):
         for verb in ("promote", "reject", "merge"):
@@ -148,7 +148,7 @@ def _draw_question(asks: str, number: str, given: str) -> str:
     return st.text_input("The memory that stays", given, key=f"asked {number}", max_chars=_MOST_CHARACTERS)
 
 
-def _draw_preview(preview: Preview) -> None:
+def _draw_preview(preview: CommandPreview) -> None:
     """Each field as it is and as it will be."""
     facts = [
         (
@@ -157,19 +157,19 @@ def _draw_preview(preview: Preview) -> None:
         )
         for memory_id, name, was, will_be in preview.changes[:_SHOWN_CHANGES]
     ]
-    said("What it would change:" if facts else "It would change no memory.")
-    st.html(rendered("facts.html.jinja", facts=facts))
+    draw_text("What it would change:" if facts else "It would change no memory.")
+    st.html(render_template("facts.html.jinja", facts=facts))
     if len(preview.changes) > _SHOWN_CHANGES:
-        said(f"And {len(preview.changes) - _SHOWN_CHANGES:,} more.")
+        draw_text(f"And {len(preview.changes) - _SHOWN_CHANGES:,} more.")
     for note in preview.notes:
-        said(_shorten(note))
+        draw_text(_shorten(note))
 
 
 def _shorten(text: str) -> str:
-    return shortened(terminal_safe(shortened(text, _SHOWN_CHARACTERS)), _SHOWN_CHARACTERS)
+    return shorten_to_width(terminal_safe(shorten_to_width(text, _SHOWN_CHARACTERS)), _SHOWN_CHARACTERS)
 
 
-def _land(chosen: DecisionCommand, preview: Preview, number: str, asks: str) -> None:
+def _land(chosen: DecisionCommand, preview: CommandPreview, number: str, asks: str) -> None:
     """Land a decision as its dialog showed it, once; what a page of others sends, or sends again, lands nothing."""
     by, reason = (st.session_state[f"{name} {number}"] for name in ("by", "reason"))
     if asks and st.session_state[f"asked {number}"] != chosen.options[asks]:

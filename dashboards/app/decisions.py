@@ -23,7 +23,7 @@ from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.decide.decisions import landed_decisions
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import settings_from_environment
-from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.kernel.terminal import shorten_to_width
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.decisions.review.decisions import REVIEWS
@@ -67,7 +67,7 @@ class DecisionCommand:
 
 
 @dataclass(frozen=True)
-class Preview:
+class CommandPreview:
     """What a command would change now: memory, field, what it says and will say; and what stays undone, and why."""
 
     changes: Sequence[tuple[str, str, str, str]]
@@ -92,7 +92,7 @@ def decided_since(as_of: datetime) -> dict[str, str]:
     }
 
 
-def preview_decision(command: DecisionCommand) -> Preview:
+def preview_decision(command: DecisionCommand) -> CommandPreview:
     """What a command would change. Raises UserError where it may not, or another command is writing."""
     if command.group == "forget":
         return _previewed_forgetting(command)
@@ -101,17 +101,19 @@ def preview_decision(command: DecisionCommand) -> Preview:
         changes = [
             (told["memory_id"], name, _text(was), _text(will_be)) for name, (was, will_be) in told["changed"].items()
         ]
-        return Preview(changes, [] if changes else ["it is so already"])
+        return CommandPreview(changes, [] if changes else ["it is so already"])
     changes = [
         (change["memory_id"], name, _before(change, name), _text(value))
         for change in told["changes"]
         for name, value in {**change, **dict.fromkeys(change.get("clears") or [])}.items()
         if name not in {"memory_id", "before", "clears"}
     ]
-    return Preview(changes, [*(f"{memory_id} stays as it is" for memory_id in told["kept"]), *_skipped_words(told)])
+    return CommandPreview(
+        changes, [*(f"{memory_id} stays as it is" for memory_id in told["kept"]), *_skipped_words(told)]
+    )
 
 
-def land_decision(command: DecisionCommand, previewed: Preview, *, by: str, reason: str) -> LandedDecision:
+def land_decision(command: DecisionCommand, previewed: CommandPreview, *, by: str, reason: str) -> LandedDecision:
     """Run a command as `by` says, for this reason ('' none).
 
     Raises UserError where nobody is named, or it may not be, would change something else than was `previewed`, or
@@ -145,20 +147,22 @@ def land_decision(command: DecisionCommand, previewed: Preview, *, by: str, reas
     return LandedDecision(says, undo)
 
 
-def _previewed_forgetting(command: DecisionCommand) -> Preview:
+def _previewed_forgetting(command: DecisionCommand) -> CommandPreview:
     """Of a hold or release whether the memory is on hold; of what was archived which status it had before."""
     (memory_id,) = command.targets
     says = command.answer("--dry-run", *(["--reason=shown"] if command.verb in _ON_HOLD else [])).strip()
     if command.verb in _ON_HOLD:
         will_be = _ON_HOLD[command.verb]
         is_changed = says.endswith(("would be held", "would be released"))
-        return Preview([(memory_id, "on hold", "no" if will_be == "yes" else "yes", will_be)] * is_changed, [says])
+        return CommandPreview(
+            [(memory_id, "on hold", "no" if will_be == "yes" else "yes", will_be)] * is_changed, [says]
+        )
     told = _parse_answer(_run_command(["memory", "show", "--format=json", "--", memory_id]))
     statuses = [change["changed"]["status"] for change in told["changes"] if "status" in change["changed"]]
     if statuses[0][1] != "archived":
         message = f"{memory_id} is not archived (nothing was changed)"
         raise UserError(message)
-    return Preview([(memory_id, "status", "archived", _text(statuses[0][0]))], [])
+    return CommandPreview([(memory_id, "status", "archived", _text(statuses[0][0]))], [])
 
 
 def _before(change: Mapping[str, Any], name: str) -> str:
@@ -205,5 +209,5 @@ def _run_command(arguments: Sequence[str], text: str = "") -> str:
     if done.returncode and not done.stdout:
         lines = done.stderr.rpartition("Error: ")[2].splitlines()
         said = [line.removeprefix("slowwave: ") for line in lines if not line.startswith("slowwave: waiting for ")]
-        raise UserError(shortened(" ".join(" ".join(said).split()), _LONGEST_MESSAGE) or _CUT_SHORT)
+        raise UserError(shorten_to_width(" ".join(" ".join(said).split()), _LONGEST_MESSAGE) or _CUT_SHORT)
     return done.stdout

@@ -17,9 +17,9 @@ import streamlit as st
 from slowwave.dashboards.cookbook.cookbook import Recipe
 from slowwave.dashboards.html_table import cell_text
 from slowwave.dashboards.links import CASE, OPEN
-from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.templates import render_template
 from slowwave.dashboards.words import number_of
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 
 # in the session: the address that a person chose in a grid, which `app` goes to
 LEADS_TO = "leads_to"
@@ -84,11 +84,11 @@ def recipe_columns(
             label = f"{label} ({unit})"
         interval = "with its 90 % interval" if f"{name}_low" in frame.columns else ""
         said = " ".join(filter(None, (meaning, f"({unit})" if unit else "", interval)))
-        columns.append(GridColumn(name, label, said, _shown(frame[name]), unit))
+        columns.append(GridColumn(name, label, said, _sortable_values(frame[name]), unit))
     return columns
 
 
-def _shown(values: pl.Series) -> pl.Series:
+def _sortable_values(values: pl.Series) -> pl.Series:
     """Values as the grid sorts them; what is neither a number nor a time as text on one line."""
     if values.dtype.is_integer():
         return values.cast(pl.Int64)
@@ -102,7 +102,7 @@ def _shown(values: pl.Series) -> pl.Series:
 def _text(value: object) -> str | None:
     if not isinstance(value, str):
         return None if value is None else cell_text(value)
-    return shortened(terminal_safe(shortened(value, _LONGEST_TEXT)), _LONGEST_TEXT) or None
+    return shorten_to_width(terminal_safe(shorten_to_width(value, _LONGEST_TEXT)), _LONGEST_TEXT) or None
 
 
 def draw_grid(
@@ -135,19 +135,21 @@ def draw_grid(
     is_opening = any(opens)
     opener = next((column.name for column in columns if is_opening and column.values.dtype == pl.String), None)
     has_boxes = bool(leading or is_opening or chooses_many)
-    widths = _fitted(columns, room - (_BOX_WIDTH if has_boxes else 0)) if is_fitted else _needed(columns)
+    widths = _fit_widths(columns, room - (_BOX_WIDTH if has_boxes else 0)) if is_fitted else _needed_widths(columns)
     more = len(columns) - len(widths)
     key = f"grid {key or caption}"
     of_rows = [next(filter(None, of_row), "") for of_row in zip(*leading.values(), strict=True)]
     said = f"{caption} · {number_of(more, 'column')} hidden" if more else caption
-    st.html(rendered("caption.html.jinja", text=said))
+    st.html(render_template("caption.html.jinja", text=said))
     rows = len(columns[0].values) if columns else 0
     choosing = partial(_choose_row, key, of_rows, opens) if leading or is_opening else "ignore"
     buttons = {name: partial(_choose_cell, f"{key} {name}", of_cells) for name, of_cells in leading.items()}
     if opener:
         buttons[opener] = partial(_open_cell, f"{key} {opener}", opens)
     st.dataframe(
-        pl.DataFrame([_labelled(column.values) if column.name in buttons else column.values for column in columns]),
+        pl.DataFrame(
+            [_button_labels(column.values) if column.name in buttons else column.values for column in columns]
+        ),
         height=_ROW_PIXELS * (_MOST_ROWS + 1) + 2 if rows > _MOST_ROWS else "content",
         hide_index=True,
         column_order=list(widths),
@@ -170,7 +172,7 @@ def draw_grid(
     return st.session_state[key]["selection"]["rows"] if chooses_many else []
 
 
-def _labelled(texts: pl.Series) -> pl.Series:
+def _button_labels(texts: pl.Series) -> pl.Series:
     """Texts as labels of buttons: Streamlit takes one in brackets for several, one behind a colon for an icon."""
     if texts.dtype != pl.String:
         return texts
@@ -208,7 +210,7 @@ def _float_format(column: GridColumn) -> tuple[int | None, str]:
     return None, "%.2f" if column.unit in _SHARES and not is_small else "%.3g"
 
 
-def _needed(columns: Sequence[GridColumn]) -> dict[str, int]:
+def _needed_widths(columns: Sequence[GridColumn]) -> dict[str, int]:
     """The pixels that each column takes at most."""
     needed = {}
     for column in columns:
@@ -229,9 +231,9 @@ def _longest(values: pl.Series) -> int:
     return _DAY_CHARACTERS if values.dtype == pl.Date else _FLOAT_CHARACTERS
 
 
-def _fitted(columns: Sequence[GridColumn], room: int) -> dict[str, int]:
+def _fit_widths(columns: Sequence[GridColumn], room: int) -> dict[str, int]:
     """The pixels of each column that has room, in order: texts give way first, then the last columns."""
-    needed = _needed(columns)
+    needed = _needed_widths(columns)
     least: dict[str, int] = {}
     for column in columns:
         head = _CHARACTER_PIXELS * len(column.label) + _PADDING_PIXELS

@@ -10,7 +10,7 @@ import streamlit as st
 from slowwave.dashboards.app.deciding import decision
 from slowwave.dashboards.app.grid import open_thing
 from slowwave.dashboards.app.own_page import are_decisions_allowed
-from slowwave.dashboards.app.widgets import address, command, pattern, said
+from slowwave.dashboards.app.widgets import address, command, draw_text, pattern
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import OPEN
 
@@ -46,7 +46,7 @@ def item_decisions(item: dict[str, Any], memory_ids: Sequence[str]) -> None:
         purpose = "To merge it into a memory that says it already"
         decision("review", "merge", item_id, into="MEMORY_ID", purpose=purpose, asks="into")
     if not are_decisions_allowed():
-        said("`--dry-run` shows what a command would change; `--reason` records why.")
+        draw_text("`--dry-run` shows what a command would change; `--reason` records why.")
 
 
 def item_neighbours(published: Published, item_id: str) -> None:

@@ -25,19 +25,19 @@ Answered = tuple[SqlAnswer | None, str, float]
 _LONGEST_LINKED = 200
 
 
-def answered(question: SqlQuestion, key: str, stopped: str) -> Answered:
+def cached_answer(question: SqlQuestion, key: str, stopped: str) -> Answered:
     """The answer to a question, asked once for as long as a session goes on with it, under `key`.
 
     `stopped` is what to say where a person stopped it.
     """
     known = st.session_state.get(key)
     if known is None or known[0] != question:
-        known = (question, *_asked(question, key, stopped))
+        known = (question, *_run_query(question, key, stopped))
         st.session_state[key] = known
     return known[1:]
 
 
-def _asked(question: SqlQuestion, key: str, stopped: str) -> Answered:
+def _run_query(question: SqlQuestion, key: str, stopped: str) -> Answered:
     waiting = st.empty()
     with waiting.container():
         notice("note", "the query is running")

@@ -8,21 +8,21 @@ from typing import NamedTuple
 
 import polars as pl
 
-from slowwave.transforms.evidence.echo.echo import echo_pattern, normalised
+from slowwave.transforms.evidence.echo.echo import echo_pattern, normalise_text
 from slowwave.transforms.evidence.params import PatternParams
 
 QUOTED, SHARED = "quoted", "shared"
 _SHORTEST_WORD, _MOST_WORDS = 5, 200
 
 
-class Span(NamedTuple):
+class MarkedSpan(NamedTuple):
     """A piece of a text; `kind`: QUOTED, SHARED, or '' for what is neither."""
 
     text: str
     kind: str
 
 
-def mark_text(text: str, quotes: Sequence[str], used: Sequence[str], params: PatternParams) -> list[Span]:
+def mark_text(text: str, quotes: Sequence[str], used: Sequence[str], params: PatternParams) -> list[MarkedSpan]:
     """Return a text in pieces, what of it stands in memories marked.
 
     Args:
@@ -42,14 +42,14 @@ def mark_text(text: str, quotes: Sequence[str], used: Sequence[str], params: Pat
     return _spans(text, marked)
 
 
-def cut_spans(spans: Iterable[Span], most: int) -> tuple[list[Span], list[Span]]:
+def cut_spans(spans: Iterable[MarkedSpan], most: int) -> tuple[list[MarkedSpan], list[MarkedSpan]]:
     """Return the pieces up to `most` characters, and the rest."""
-    first: list[Span] = []
-    rest: list[Span] = []
+    first: list[MarkedSpan] = []
+    rest: list[MarkedSpan] = []
     left = most
     for text, kind in spans:
-        first += [Span(text[:left], kind)] if left else []
-        rest += [Span(text[left:], kind)] if len(text) > left else []
+        first += [MarkedSpan(text[:left], kind)] if left else []
+        rest += [MarkedSpan(text[left:], kind)] if len(text) > left else []
         left = max(0, left - len(text))
     return first, rest
 
@@ -57,7 +57,7 @@ def cut_spans(spans: Iterable[Span], most: int) -> tuple[list[Span], list[Span]]
 def _quotes(memories: Sequence[str], params: PatternParams) -> list[list[re.Pattern[str]]]:
     """Of each memory what may stand in a text: all of it, or as much as is looked for."""
     texts = pl.DataFrame({"text": memories}, schema={"text": pl.String})
-    rows = texts.select(normalised(pl.col("text")), echo_pattern(pl.col("text"), params).alias("begin")).iter_rows()
+    rows = texts.select(normalise_text(pl.col("text")), echo_pattern(pl.col("text"), params).alias("begin")).iter_rows()
     return [[_anywhere(whole), _anywhere(begin)] for whole, begin in rows if begin]
 
 
@@ -71,7 +71,7 @@ def _shared_words(used: Sequence[str]) -> re.Pattern[str] | None:
     return re.compile(rf"\b(?:{found})\b", re.IGNORECASE) if found else None
 
 
-def _spans(text: str, marked: Sequence[str]) -> list[Span]:
+def _spans(text: str, marked: Sequence[str]) -> list[MarkedSpan]:
     starts = [at for at in range(len(text)) if at == 0 or marked[at] != marked[at - 1]]
     ends = [*starts[1:], len(text)]
-    return [Span(text[start:end], marked[start]) for start, end in zip(starts, ends, strict=bool(starts))]
+    return [MarkedSpan(text[start:end], marked[start]) for start, end in zip(starts, ends, strict=bool(starts))]

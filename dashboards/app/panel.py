@@ -17,20 +17,20 @@ import streamlit as st
 from slowwave.dashboards.app.deciding import is_deciding, landed_decision
 from slowwave.dashboards.app.grid import GridColumn, draw_grid, open_thing
 from slowwave.dashboards.app.item_decisions import item_decisions, item_neighbours
-from slowwave.dashboards.app.marks import Span, cut_spans, mark_text
+from slowwave.dashboards.app.marks import MarkedSpan, cut_spans, mark_text
 from slowwave.dashboards.app.thing_events import memory_events, strategy_events
-from slowwave.dashboards.app.widgets import address, command, drawn, notice, said
+from slowwave.dashboards.app.widgets import address, command, draw_chart, draw_text, notice
 from slowwave.dashboards.charts.timelines import event_timeline
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import CASE, OPEN, memory_link, view
-from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.templates import render_template
 from slowwave.flows.ask.why.layout import Fact
 from slowwave.flows.ask.why.learning import with_case_first
 from slowwave.flows.ask.why.lookup import Publish
 from slowwave.flows.ask.why.screens import screen_facts
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import settings_from_environment
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 
 Record = dict[str, Any]
 
@@ -82,7 +82,7 @@ def draw_thing(published: Published) -> None:
         with published.cursor() as cursor:
             lake = None if published.narrowed else settings_from_environment().lake_folder  # it holds texts of others
             publish = Publish(cursor, lake, published.run_id)
-            found, case = publish.named(named), dict(parse_qsl(address(CASE)))
+            found, case = publish.look_up_id(named), dict(parse_qsl(address(CASE)))
             found = with_case_first(found, case) if case else found
             contents = _contents(publish, found)
     except UserError as error:
@@ -93,14 +93,14 @@ def draw_thing(published: Published) -> None:
     apart = _DRAWN_APART | ({"text"} if kind in _TEXTS else set())
     facts = [fact for fact in screen_facts(found) if fact.label not in apart]
     if kind in _TEXTS:
-        _marked("Text", [Span((found[kind][_TEXTS[kind]] or "(its text is not known)")[:_MOST], "")])
-    st.html(rendered("facts.html.jinja", facts=_texts(facts)))
+        _draw_marked_text("Text", [MarkedSpan((found[kind][_TEXTS[kind]] or "(its text is not known)")[:_MOST], "")])
+    st.html(render_template("facts.html.jinja", facts=_texts(facts)))
     if kind == "interaction":
         _words(found, contents)
     elif kind == "memory":
-        drawn(event_timeline(*memory_events(found, has_lake=lake is not None)))
+        draw_chart(event_timeline(*memory_events(found, has_lake=lake is not None)))
     elif kind == "strategy":
-        drawn(event_timeline(*strategy_events(found)))
+        draw_chart(event_timeline(*strategy_events(found)))
     for fact in [fact for fact in facts if fact.rows]:
         _rows(fact, named)
     if kind == "item":
@@ -135,7 +135,7 @@ def _rows(fact: Fact, named: str) -> None:
 
 
 def _shorten(text: str, most: int = _SHOWN) -> str:
-    return shortened(terminal_safe(shortened(text, most)), most)
+    return shorten_to_width(terminal_safe(shorten_to_width(text, most)), most)
 
 
 def _contents(publish: Publish, found: Record) -> dict[str, str]:
@@ -153,25 +153,25 @@ def _words(found: Record, contents: dict[str, str]) -> None:
     used = [row["passage"] or contents.get(row["memory_id"], "") for row in found["used"]]
     params = settings_from_environment().params().evidence
     if found["prompt"]:
-        _marked("Prompt", mark_text(found["prompt"][:_MOST], in_prompt, [], params))
+        _draw_marked_text("Prompt", mark_text(found["prompt"][:_MOST], in_prompt, [], params))
     if found["response"]:
-        _marked("Answer", mark_text(found["response"][:_MOST], quotes, used, params))
+        _draw_marked_text("Answer", mark_text(found["response"][:_MOST], quotes, used, params))
     if quotes or used:
-        said("Marked: what it quotes of a memory. Underlined: longer words that it shares with a memory it uses.")
+        draw_text("Marked: what it quotes of a memory. Underlined: longer words that it shares with a memory it uses.")
 
 
-def _marked(label: str, spans: list[Span]) -> None:
+def _draw_marked_text(label: str, spans: list[MarkedSpan]) -> None:
     first, rest = cut_spans(spans, _WHOLE)
-    st.html(rendered("caption.html.jinja", text=label))
+    st.html(render_template("caption.html.jinja", text=label))
     # hand-made: no part of Streamlit marks words in a text that it does not take for Markdown
-    st.html(rendered("marked.html.jinja", spans=_safe(first), label=label))
+    st.html(render_template("marked.html.jinja", spans=_safe(first), label=label))
     if rest:
         with st.expander(f"The rest of it: {sum(len(span.text) for span in rest):,} characters"):
-            st.html(rendered("marked.html.jinja", spans=_safe(rest), label=f"{label}, the rest"))
+            st.html(render_template("marked.html.jinja", spans=_safe(rest), label=f"{label}, the rest"))
 
 
-def _safe(spans: Sequence[Span]) -> list[Span]:
-    return [Span("\n".join(map(terminal_safe, span.text.split("\n"))), span.kind) for span in spans]
+def _safe(spans: Sequence[MarkedSpan]) -> list[MarkedSpan]:
+    return [MarkedSpan("\n".join(map(terminal_safe, span.text.split("\n"))), span.kind) for span in spans]
 
 
 def _item(published: Published, found: Record) -> None:
@@ -189,6 +189,6 @@ def _further(found: Record, named: str) -> None:
     elif kind == "interaction" and found["session_id"]:
         links = [("Its whole session", view("interactions", session=found["session_id"]))]
     if links:
-        st.html(rendered("links.html.jinja", links=links, label="Where there is more"))
+        st.html(render_template("links.html.jinja", links=links, label="Where there is more"))
     if kind != "item":
         command("why", named, all=True, purpose="All of it in a terminal")

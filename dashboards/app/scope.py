@@ -23,10 +23,10 @@ from slowwave.dashboards.app.widgets import (
     address,
     choice,
     day_choice,
+    draw_text,
     label_of,
     notice,
     pattern,
-    said,
     said_day,
     said_project,
     text_choice,
@@ -37,7 +37,7 @@ from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.overview.six_answers import BEFORE, Scope
 from slowwave.dashboards.overview.window import ALL_DAYS, DAYS, DEFAULT_DAYS, LATEST, Days, Window, window_of
 from slowwave.flows.ask.cells import cell_text
-from slowwave.flows.ask.diff.publish_diff import Chosen as DiffOf
+from slowwave.flows.ask.diff.publish_diff import DiffOptions as DiffOf
 from slowwave.flows.ask.diff.publish_diff import PublishDiff, publish_diff
 from slowwave.flows.ask.narrowed import Narrowed
 from slowwave.flows.kernel.errors import UserError
@@ -62,7 +62,7 @@ _TABLES = {
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparisonSide:
     """One of the two that are compared: a publish, and params of recipes. `days`: None is all."""
 
     published: Published
@@ -80,7 +80,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class PageScope:
     """What a page is about. `project`: None is all. `other`: what it is compared with, in a word and in words.
 
     `row`: where the page's own filters stand. `newest`: rows of `freshness`.
@@ -88,10 +88,10 @@ class Chosen:
 
     row: DeltaGenerator
     project: str | None
-    shown: Side
+    shown: ComparisonSide
     window: Window
     newest: pl.DataFrame
-    other: Side | None = None
+    other: ComparisonSide | None = None
     other_is: str = BEFORE
     other_words: str = ""
 
@@ -107,7 +107,7 @@ class Chosen:
 
 def scope_bar(
     published: Published, title: str, *recipes: str, days: int = ALL_DAYS, is_compared: bool = True
-) -> Chosen:
+) -> PageScope:
     """Draw title and scope of a page in one row, and return what is chosen.
 
     `recipes`: those of the page, whose params are its controls. `days`: how many are shown where the address is silent.
@@ -140,9 +140,9 @@ def scope_bar(
                 custom = Days(first, day_choice("To, included", "until", custom.last))
             window = window_of(newest, as_of, custom or int(said_range))
             shown = window.shown if said_range != f"{ALL_DAYS}" else None
-        side = Side(published, values | (shown.params() if shown else {}), shown)
-        chosen = Chosen(row, said_project(), side, window, newest)
-        return _compared(chosen, names) if is_compared else chosen
+        side = ComparisonSide(published, values | (shown.params() if shown else {}), shown)
+        chosen = PageScope(row, said_project(), side, window, newest)
+        return _choose_comparison(chosen, names) if is_compared else chosen
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
@@ -171,7 +171,7 @@ def _corrected_days(usual: Days) -> Days:
     return Days(since, until)
 
 
-def _compared(chosen: Chosen, names: Mapping[str, Sequence[str]]) -> Chosen:
+def _choose_comparison(chosen: PageScope, names: Mapping[str, Sequence[str]]) -> PageScope:
     """With the days before, unless the address says: with nothing, or with another project, agent or publish."""
     of, before = chosen.shown.values, chosen.window.before
     others = [f"{_PROJECT}{name}" for name in names.get("project", []) if name and pattern(name) != of.get("project")]
@@ -195,7 +195,7 @@ def _compared(chosen: Chosen, names: Mapping[str, Sequence[str]]) -> Chosen:
             return replace(chosen, other=side, other_is=label_of(other), other_words=label_of(other))
     if other == _NOTHING or before is None:
         return chosen
-    side = Side(chosen.shown.published, {**of, **before.params()}, before)
+    side = ComparisonSide(chosen.shown.published, {**of, **before.params()}, before)
     return replace(chosen, other=side, other_words=before.words())
 
 
@@ -212,16 +212,16 @@ def _file_of(published: Published, run_id: str) -> Path:
 
 
 @st.cache_resource(max_entries=2, show_spinner=False, on_release=Published.close)
-def _opened(path: str, _narrowed: Narrowed) -> Published:
+def _open_publish(path: str, _narrowed: Narrowed) -> Published:
     return Published(Path(path), _narrowed)
 
 
-def _with_publish(chosen: Chosen, run_id: str) -> Chosen:
+def _with_publish(chosen: PageScope, run_id: str) -> PageScope:
     """Compare with another publish: with the days that its own range is."""
     here = chosen.shown
     days = here.days
     try:
-        published = _opened(str(_file_of(here.published, run_id)), here.published.narrowed)
+        published = _open_publish(str(_file_of(here.published, run_id)), here.published.narrowed)
         as_of = published.as_of or LATEST
         if days and address("days") in map(str, DAYS):
             newest = published.answer("freshness", project=here.values.get("project", ANY))
@@ -232,11 +232,11 @@ def _with_publish(chosen: Chosen, run_id: str) -> Chosen:
         return chosen
     values = {**here.values, **(days.params() if days else {})}
     words = f"the publish of {utc_text(as_of)}"
-    return replace(chosen, other=Side(published, values, days), other_is=words, other_words=words)
+    return replace(chosen, other=ComparisonSide(published, values, days), other_is=words, other_words=words)
 
 
 @contextmanager
-def comparing(chosen: Chosen) -> Iterator[None]:
+def comparing(chosen: PageScope) -> Iterator[None]:
     """Say so where the other publish lacks what is compared."""
     try:
         yield
@@ -248,17 +248,17 @@ def comparing(chosen: Chosen) -> Iterator[None]:
         notice("warning", told, "choose a later publish")
 
 
-def compared_counts(chosen: Chosen, recipe: str, column: str, counted: str = "count(*)", **own: str) -> None:
+def compared_counts(chosen: PageScope, recipe: str, column: str, counted: str = "count(*)", **own: str) -> None:
     """Draw how many rows of an answer have which value, beside those of what the page is compared with.
 
     What differs most comes first. `counted`: the SQL of what is counted. `own`: more params of the recipe.
     """
     if chosen.other is None:
         return
-    said(chosen.words())
+    draw_text(chosen.words())
     with comparing(chosen):
         now, other = (
-            side.published.counted(recipe, column, counted=counted, **side.of(recipe), **own)
+            side.published.value_counts(recipe, column, counted=counted, **side.of(recipe), **own)
             for side in (chosen.shown, chosen.other)
         )
         rows = now.join(other, on=column, how="full", coalesce=True, nulls_equal=True, suffix="_other").with_columns(
@@ -273,7 +273,7 @@ def compared_counts(chosen: Chosen, recipe: str, column: str, counted: str = "co
     _differences(chosen, recipe)
 
 
-def _differences(chosen: Chosen, recipe: str) -> None:
+def _differences(chosen: PageScope, recipe: str) -> None:
     """Draw the rows that differ between two publishes, where the page is compared with another one."""
     here, other = chosen.shown, chosen.other
     if other is None or other.published is here.published or here.published.narrowed or recipe not in _TABLES:

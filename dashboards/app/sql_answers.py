@@ -19,7 +19,7 @@ import polars as pl
 from slowwave.dashboards.app.sql_child import SECONDS
 from slowwave.flows.ask.output import distinct_names
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.kernel.terminal import shorten_to_width
 
 Output = Literal["first rows", "csv", "parquet"]
 Tick = Callable[[float], object]
@@ -67,10 +67,10 @@ class SqlAnswer:
         """The first rows for a chart: numbers, times and dates as such, all else as text."""
         names = distinct_names(self.names)
         texts = pl.DataFrame(self.cells, schema=dict.fromkeys(names, pl.String), orient="row")
-        return texts.with_columns(_typed(name, dtype) for name, dtype in zip(names, self.types, strict=True))
+        return texts.with_columns(_cast_column(name, dtype) for name, dtype in zip(names, self.types, strict=True))
 
 
-def _typed(name: str, dtype: str) -> pl.Expr:
+def _cast_column(name: str, dtype: str) -> pl.Expr:
     if dtype in _WHOLE:
         return pl.col(name).cast(pl.Int64, strict=False)
     if dtype.startswith(_NUMBERS):
@@ -87,7 +87,7 @@ def first_rows(question: SqlQuestion, tick: Tick) -> SqlAnswer:
 
     Raises UserError when the query fails, takes too long or needs too much memory.
     """
-    return SqlAnswer(**json.loads(_answered(question, "first rows", tick)))
+    return SqlAnswer(**json.loads(_run_question(question, "first rows", tick)))
 
 
 def whole_result(question: SqlQuestion, output: Literal["csv", "parquet"]) -> bytes:
@@ -95,10 +95,10 @@ def whole_result(question: SqlQuestion, output: Literal["csv", "parquet"]) -> by
 
     Raises UserError as `first_rows` does, and when it is more than `MOST_BYTES`.
     """
-    return _answered(question, output, lambda _: None)
+    return _run_question(question, output, lambda _: None)
 
 
-def _answered(question: SqlQuestion, output: Output, tick: Tick) -> bytes:
+def _run_question(question: SqlQuestion, output: Output, tick: Tick) -> bytes:
     begun = time.monotonic()
     while not _places.acquire(timeout=_LOOKS_EVERY):
         tick(time.monotonic() - begun)
@@ -154,4 +154,4 @@ def _message(said: str) -> str:
     """What a child said before it failed, or what it means that it could not say anything."""
     if not said or said.startswith("Traceback"):
         return "the query needs more memory than this page may take: `slowwave sql` may take what the machine has"
-    return shortened(said, _MOST_MESSAGE)
+    return shorten_to_width(said, _MOST_MESSAGE)

@@ -21,7 +21,7 @@ from slowwave.flows.ask.sql import answer_query, result_writer
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import settings_from_environment
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 
 if TYPE_CHECKING:
     import duckdb
@@ -93,7 +93,7 @@ def _cell(value: object) -> str | None:
     if value is None:
         return None
     # shortened first: a text may be megabytes long
-    return shortened(terminal_safe(shortened(cell_text(value), _MAX_CELL)), _MAX_CELL)
+    return shorten_to_width(terminal_safe(shorten_to_width(cell_text(value), _MAX_CELL)), _MAX_CELL)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import polars as pl
 from slowwave.dashboards.charts.timelines import Event
 from slowwave.flows.decide.decisions import landed_decisions
 from slowwave.flows.kernel.settings import settings_from_environment
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.imports.stores.store_state import PUSH, PUSH_UNDO
 
@@ -40,7 +40,7 @@ def strategy_events(found: Record) -> tuple[str, list[Event], list[str]]:
     ended = [(row["created_at"], "succeeded" if row["success"] else "failed") for row in outcomes]
     failed = [(row["created_at"], row["error"]) for row in outcomes if row["error"] and not row["success"]]
     common = [error for error, _ in Counter(error for _, error in failed).most_common(_ERRORS)]
-    title = f"{sum(row['success'] for row in outcomes):,} of {counted(len(outcomes), 'attempt')} succeeded"
+    title = f"{sum(row['success'] for row in outcomes):,} of {format_count(len(outcomes), 'attempt')} succeeded"
     return title, [*ended, *failed], ["succeeded", "failed", *common]
 
 

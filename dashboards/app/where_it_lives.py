@@ -7,11 +7,11 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.app.widgets import command, said, section
-from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.app.widgets import command, draw_text, section
+from slowwave.dashboards.templates import render_template
 from slowwave.flows.decide.decisions import landed_decisions
 from slowwave.flows.kernel.settings import settings_from_environment
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.push.places import DOORS
@@ -27,18 +27,21 @@ def where_it_lives(memory_id: str) -> None:
     if store not in DOORS:
         return
     section("Where it lives", f"In {store}: it was imported from there, and scores can go back.")
-    pushed = _pushed(memory_id)
+    pushed = _read_push_decisions(memory_id)
     if pushed:
         newest = pushed[-_SHOWN:][::-1]
-        facts = [(utc_text(one.decided_at), shortened(terminal_safe(_words(one)), _SHOWN_CHARACTERS)) for one in newest]
-        st.html(rendered("facts.html.jinja", facts=facts))
+        facts = [
+            (utc_text(one.decided_at), shorten_to_width(terminal_safe(_words(one)), _SHOWN_CHARACTERS))
+            for one in newest
+        ]
+        st.html(render_template("facts.html.jinja", facts=facts))
     else:
-        said("Nothing was pushed there yet.")
+        draw_text("Nothing was pushed there yet.")
     place = [pushed[-1].place] if pushed else []
     command("push", store, *place, purpose="Show what would be written to the store; with --yes it is")
 
 
-def _pushed(memory_id: str) -> list[PushDecision]:
+def _read_push_decisions(memory_id: str) -> list[PushDecision]:
     decided = landed_decisions(Lake(settings_from_environment().lake_folder))
     of_memory = decided.filter(pl.col("target_kind") == "memory", pl.col("target") == pl.lit(memory_id))
     return [one for one in push_decisions(of_memory.collect()) if one.command in (PUSH, PUSH_UNDO)]

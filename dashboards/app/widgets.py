@@ -19,15 +19,15 @@ import streamlit as st
 
 from slowwave.dashboards.app.grid import draw_grid, recipe_columns
 from slowwave.dashboards.charts.parts import is_blank
-from slowwave.dashboards.charts.theme import chart_words, untitled
+from slowwave.dashboards.charts.theme import chart_words, remove_title
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.answers import ALL, Answers, with_interval
 from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
 from slowwave.dashboards.links import Link, Row, opened_by, view
-from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.templates import render_template
 from slowwave.dashboards.words import shown_of
 from slowwave.flows.ask.cells import cell_text
-from slowwave.flows.kernel.terminal import shortened, spreadsheet_safe, terminal_safe
+from slowwave.flows.kernel.terminal import shorten_to_width, spreadsheet_safe, terminal_safe
 
 ANY = "%"
 _CARRIED = ("project", "no_project", "agent", "user", "tag", "days", "since", "until", "compare")
@@ -43,50 +43,50 @@ _DAY_CHARACTERS = len("2026-03-10")
 _FIRST_DAY, _LAST_DAY = date(1970, 1, 1), date(2100, 1, 1)
 
 
-def said(*sentences: str) -> None:
+def draw_text(*sentences: str) -> None:
     """A paragraph of plain text."""
-    st.html(rendered("said.html.jinja", text=" ".join(sentence for sentence in sentences if sentence)))
+    st.html(render_template("said.html.jinja", text=" ".join(sentence for sentence in sentences if sentence)))
 
 
 def whole_text(text: str, *, label: str) -> bool:
     """Draw a text with its lines as they are, and return whether all of it is shown; `label` says what it is."""
     lines = [terminal_safe(line) for line in text[:_TEXT_CHARACTERS].split("\n")]
-    st.html(rendered("text.html.jinja", text="\n".join(lines), label=label))
+    st.html(render_template("text.html.jinja", text="\n".join(lines), label=label))
     if len(text) > _TEXT_CHARACTERS:
-        said(f"These are the first {_TEXT_CHARACTERS:,} of {len(text):,} characters.")
+        draw_text(f"These are the first {_TEXT_CHARACTERS:,} of {len(text):,} characters.")
     return len(text) <= _TEXT_CHARACTERS
 
 
 def notice(level: Literal["note", "warning", "error"], text: str, todo: str = "") -> None:
     """A message that stands out, and what to do about it."""
-    st.html(rendered("notice.html.jinja", level=level, text=text, todo=todo))
+    st.html(render_template("notice.html.jinja", level=level, text=text, todo=todo))
 
 
 def section(title: str, says: str = "") -> None:
     """A heading of ours, with the sentence that answers first."""
     st.header(title, anchor=False)
     if says:
-        said(says)
+        draw_text(says)
 
 
 def command(*words: str, purpose: str, **options: str | bool | Sequence[str]) -> None:
     """A `slowwave` command to copy (see `command_line`); where none can be copied safely, a hint in its place."""
     line = command_line(*words, **options)
     if line:
-        said(f"{purpose}:")
+        draw_text(f"{purpose}:")
         st.code(line, language=None, wrap_lines=True)
     else:
-        said(f"{purpose}: `slowwave {words[0]}`, with an id that holds characters no shell takes as they are.")
+        draw_text(f"{purpose}: `slowwave {words[0]}`, with an id that holds characters no shell takes as they are.")
 
 
-def asked(name: str, **params: str) -> None:
+def draw_recipe_link(name: str, **params: str) -> None:
     """Which recipe of the cookbook a table or chart comes from, as a link that asks it again on the page of SQL."""
     recipe = cookbook()[name]
     link = view("sql", recipe=name)
     given = urlencode({f"with_{param}": value for param, value in params.items() if recipe.params.get(param) != value})
     if given and len(given) < _LONGEST_LINK:
         link = f"{link}&{given}"
-    st.html(rendered("asked.html.jinja", question=recipe.question, name=name, link=carrying(link)))
+    st.html(render_template("asked.html.jinja", question=recipe.question, name=name, link=carrying(link)))
 
 
 def table(
@@ -147,19 +147,19 @@ def draw_rows(
     if rows.height:
         drawn_rows = with_interval(rows, estimate) if estimate else rows
         table(drawn_rows, name, caption=shown_of(caption, rows.height, total), **shown)
-    asked(name, **of, **({"limit": f"{total}"} if limit and total > int(limit) else {}))
+    draw_recipe_link(name, **of, **({"limit": f"{total}"} if limit and total > int(limit) else {}))
     return rows
 
 
-def drawn(chart: Any) -> None:  # noqa: ANN401 - an Altair chart of whatever kind
+def draw_chart(chart: Any) -> None:  # noqa: ANN401 - an Altair chart of whatever kind
     """A chart over the whole width, its title as text: in a narrow column it would be cut.
 
     Where there is nothing to draw, the text says why. The chart's own description is what screen readers say.
     """
     title, subtitle, _ = chart_words(chart)
-    st.html(rendered("chart_words.html.jinja", title=title, subtitle=subtitle))
+    st.html(render_template("chart_words.html.jinja", title=title, subtitle=subtitle))
     if not is_blank(chart):
-        st.altair_chart(untitled(chart), width="stretch")
+        st.altair_chart(remove_title(chart), width="stretch")
 
 
 def address(name: str) -> str:
@@ -167,7 +167,7 @@ def address(name: str) -> str:
     return st.query_params.get(name, "")
 
 
-def carried() -> dict[str, str]:
+def shared_params() -> dict[str, str]:
     """Return what the address says that pages hand on to each other."""
     return {name: address(name) for name in _CARRIED if address(name)}
 
@@ -177,7 +177,7 @@ def carrying(link: str) -> str:
     page, _, query = link.partition("?")
     own = dict(parse_qsl(query, keep_blank_values=True))
     is_of_project = "project" in own or "no_project" in own
-    more = {name: text for name, text in carried().items() if not (is_of_project and name.endswith("project"))}
+    more = {name: text for name, text in shared_params().items() if not (is_of_project and name.endswith("project"))}
     return f"{page}?{urlencode(more | own, safe=':')}" if link and more else link
 
 
@@ -245,10 +245,10 @@ def day_choice(label: str, name: str, chosen: date) -> date:
 
 def label_of(text: str) -> str:
     """The beginning of a text from a log, on one line."""
-    return shortened(terminal_safe(text), _LABEL_CHARACTERS)
+    return shorten_to_width(terminal_safe(text), _LABEL_CHARACTERS)
 
 
-def typed(label: str, name: str, *, placeholder: str = "", most: int = 200) -> str:
+def draw_text_field(label: str, name: str, *, placeholder: str = "", most: int = 200) -> str:
     """A text a person types in the scope bar; it stands in the address as `name`."""
     key = f"typed_{name}"
     _show(key, address(name)[:most])

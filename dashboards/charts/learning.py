@@ -71,7 +71,7 @@ def calibration(frame: pl.DataFrame) -> alt.LayerChart:
     described = "Mean of the weeks' Brier scores, each week counting alike: "
     described += ", ".join(f"{methods[name]} {mean:.3f}" for name, mean in means.iter_rows())
     subtitle = "Mean squared error of forecasts made on a Monday, on the attempts of the seven days after"
-    return parts.drawn(layers, title, subtitle, described + ".", 220)
+    return parts.combine_layers(layers, title, subtitle, described + ".", 220)
 
 
 def _our_method(frame: pl.DataFrame) -> str:
@@ -110,7 +110,7 @@ def calibration_error(frame: pl.DataFrame) -> alt.LayerChart:
     title += f"perfect forecaster by {points(first['perfect'])}"
     subtitle = "Diamond: mean distance of forecast and observed share. Ring: that of a perfect forecaster on as many"
     layers = _dumbbells(values, labels, ("perfect", "error"), "Calibration error (0–1, lower is better)")
-    return parts.drawn(layers, title, subtitle, "", parts.ROW_HEIGHT * len(rows))
+    return parts.combine_layers(layers, title, subtitle, "", parts.ROW_HEIGHT * len(rows))
 
 
 def success_by_week(frame: pl.DataFrame) -> alt.LayerChart:
@@ -131,7 +131,7 @@ def success_by_week(frame: pl.DataFrame) -> alt.LayerChart:
         pl.when(pl.col("project").is_in(chosen)).then(pl.col("project").replace(called)).otherwise(pl.lit(rest))
         .alias("series")
     )  # fmt: skip
-    summed, period = parts.bucketed(marked, "week", ["attempts", "successes"], ["series"])
+    summed, period = parts.sum_by_period(marked, "week", ["attempts", "successes"], ["series"])
     if period == "day":
         period = "week"
     names = [name for name in (*called.values(), rest) if name in summed["series"]]
@@ -161,7 +161,7 @@ def success_by_week(frame: pl.DataFrame) -> alt.LayerChart:
     if len(sizes) > _MOST_PROJECTS:
         subtitle += f". The {_MOST_PROJECTS} of {len(sizes):,} projects with most attempts"
     described = f"{number_of(int(total['attempts'].sum()), 'attempt')} in {number_of(total.height, period)}."
-    return parts.drawn(layers, title, subtitle, described, 220)
+    return parts.combine_layers(layers, title, subtitle, described, 220)
 
 
 def need_calibration(frame: pl.DataFrame) -> alt.LayerChart:
@@ -195,4 +195,4 @@ def need_calibration(frame: pl.DataFrame) -> alt.LayerChart:
     if last["calibration_error"] is not None and last["calibration_error_if_perfect"] is not None:
         described += f" The last forecast was {points(last['calibration_error'])} points off on average, a perfect "
         described += f"forecaster {points(last['calibration_error_if_perfect'])}."
-    return parts.drawn(layers, title, subtitle, described, 200)
+    return parts.combine_layers(layers, title, subtitle, described, 200)

@@ -48,13 +48,13 @@ def quarantine_reasons(frame: pl.DataFrame) -> alt.LayerChart:
     often = "among them" if is_tied else "most often"
     title += f", {often}: {parts.label(shown['reason'][0], 60)}" if counts.height > 1 else ""
     described = f"{number_of(counts.height, 'reason')}; the uppermost with {number_of(values[0], 'row')}."
-    return parts.drawn(layers, title, "Rows kept aside, by what was wrong with them", described, height)
+    return parts.combine_layers(layers, title, "Rows kept aside, by what was wrong with them", described, height)
 
 
 def landed_by_day(frame: pl.DataFrame) -> alt.LayerChart:
     """Rows by kind and the day they happened, and how many were late. `frame`: of the recipe `landed_by_day`."""
     named = frame.with_columns(pl.col("landed_table").fill_null("unknown"))
-    summed, period = parts.bucketed(named, "day", ["rows_count", "late_count"], ["landed_table"])
+    summed, period = parts.sum_by_period(named, "day", ["rows_count", "late_count"], ["landed_table"])
     if summed.is_empty():
         return parts.blank("No landed rows yet", "`slowwave land PATH` lands logs.")
     tables = sorted(summed["landed_table"].unique())[:5]
@@ -83,7 +83,7 @@ def landed_by_day(frame: pl.DataFrame) -> alt.LayerChart:
     per = summed.group_by("landed_table").agg(pl.col("rows_count").sum()).sort("landed_table")
     described = ", ".join(f"{parts.label(name)} {count:,}" for name, count in per.iter_rows())
     subtitle = f"Rows per {period} by kind; of each row the latest version{parts.unfinished_words(rows, period)}"
-    return parts.drawn(layers, title, subtitle, f"From {times[0]} to {times[-1]}: {described}.", 220)
+    return parts.combine_layers(layers, title, subtitle, f"From {times[0]} to {times[-1]}: {described}.", 220)
 
 
 def result_chart(frame: pl.DataFrame) -> alt.LayerChart | None:
@@ -141,7 +141,7 @@ def _named_numbers(known: pl.DataFrame, across: str, column: str, titles: dict[s
         else f"All {number_of(shown.height, 'row')}"
     )
     described = f"The greatest is {parts.label(shown[across][0])} with {shown[column][0]:,.6g}."
-    return parts.drawn(layers, title, subtitle, described, height)
+    return parts.combine_layers(layers, title, subtitle, described, height)
 
 
 def _numbers_over(known: pl.DataFrame, across: str, numbers: list[str], titles: dict[str, str]) -> alt.LayerChart:
@@ -177,7 +177,7 @@ def _numbers_over(known: pl.DataFrame, across: str, numbers: list[str], titles: 
         for name in numbers
         if shown[name].count()
     )
-    return parts.drawn(layers, title, subtitle, described + ".", 260)
+    return parts.combine_layers(layers, title, subtitle, described + ".", 260)
 
 
 def _at(value: date | datetime | float) -> str | float | None:

@@ -11,7 +11,7 @@ import polars as pl
 from slowwave.dashboards.charts import parts
 from slowwave.dashboards.charts.theme import GREY, ORANGE, RED, TEXT
 from slowwave.dashboards.words import STATES, URGENT_FIRST, number_of, part
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 from slowwave.transforms.core.vocabularies import FADING_STATES, STRENGTH_STATES, TRENDS
 
 _BANDS = (*STRENGTH_STATES, "no evidence")
@@ -30,10 +30,10 @@ def memories_by_verdict(frame: pl.DataFrame) -> alt.LayerChart:
     title = f"{number_of(total, 'active memory', 'active memories')} by verdict: {found}"
     down = [name for name in URGENT_FIRST if name in per]
     rising = _totals(cells.rename({"down": "across", "across": "down"}))
-    described = _listed({name: per[name] for name in down}) + ". By trend: "
+    described = _join_counts({name: per[name] for name in down}) + ". By trend: "
     return _table(
         cells, down, TRENDS, title, "Memories per verdict (rows) and trend of their use (columns)",
-        described + _listed({name: rising[name] for name in TRENDS if name in rising}), "Trend of use",
+        described + _join_counts({name: rising[name] for name in TRENDS if name in rising}), "Trend of use",
     )  # fmt: skip
 
 
@@ -52,7 +52,7 @@ def memories_by_state(frame: pl.DataFrame) -> alt.LayerChart:
     down = [name for name in STATES if name in per]
     return _table(
         cells, down, _BANDS, title, "Memories per state (rows) and band of strength (columns)",
-        _listed({name: per[name] for name in down}), "Strength",
+        _join_counts({name: per[name] for name in down}), "Strength",
     )  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def _totals(cells: pl.DataFrame) -> dict[str, int]:
     return dict(cells.group_by("down").agg(pl.col("count").sum()).sort("down").iter_rows())
 
 
-def _listed(counts: Mapping[str, int]) -> str:
+def _join_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in counts.items())
 
 
@@ -92,7 +92,7 @@ def _table(
     known = cells.filter(pl.col("down").is_in(down) & pl.col("across").is_in(across))
     named = known.with_columns(pl.col("down").replace(rows))
     layers = parts.matrix(named, list(rows.values()), across, x_title)
-    return parts.drawn(layers, title, subtitle, description, 34 * len(rows))
+    return parts.combine_layers(layers, title, subtitle, description, 34 * len(rows))
 
 
 def reinforcement_over_time(frame: pl.DataFrame) -> alt.LayerChart:
@@ -103,12 +103,14 @@ def reinforcement_over_time(frame: pl.DataFrame) -> alt.LayerChart:
         return parts.blank("No references yet", "No memory was injected, and no answer quotes or uses one.")
     days = summed["day"].to_list()
     given, used = (int(summed[name].sum()) for name in series)
-    words = counted(used, "answer quotes or uses", "answers quote or use")
+    words = format_count(used, "answer quotes or uses", "answers quote or use")
     title = f"{words} a memory"
     if (days[-1] - days[0]).days >= _TWO_WEEKS - 1 and period == "day":
         last, before = _weeks(frame, "referencing_interactions", days[-1])
         title = f"Answers using a memory: {last:,} in 7 days, {before:,} before"
-    told = f"From {days[0]} to {days[-1]}: {counted(given, 'interaction', 'interactions')} with a memory injected; "
+    told = (
+        f"From {days[0]} to {days[-1]}: {format_count(given, 'interaction', 'interactions')} with a memory injected; "
+    )
     told += f"{words} one"
     rows = [
         {"at": parts.instant(row["day"]), "series": name, "value": row[column], "is_complete": row["is_complete"]}
@@ -117,7 +119,7 @@ def reinforcement_over_time(frame: pl.DataFrame) -> alt.LayerChart:
     ]
     layers = parts.line_layers(rows, list(series.values()), days, f"UTC {period}", _per("Interactions", period, rows))
     subtitle = f"Interactions per {period}{parts.unfinished_words(rows, period)}"
-    return parts.drawn(layers, title, subtitle, told + ".", 180)
+    return parts.combine_layers(layers, title, subtitle, told + ".", 180)
 
 
 def _per(noun: str, period: str, rows: list[parts.Row]) -> alt.Y:
@@ -150,14 +152,14 @@ def decay_forecast(frame: pl.DataFrame) -> alt.LayerChart:
     undated = int(days["undated_count"].fill_null(0).max() or 0)  # pyright: ignore[reportArgumentType]
     title += f"; of {undated:,} it is not known" if undated else ""
     if faded == active:
-        title = f"{counted(faded, 'active memory has', 'active memories have')} faded, which is all there are"
-    summed, period = parts.bucketed(coming, "day", ["fading_count"])
+        title = f"{format_count(faded, 'active memory has', 'active memories have')} faded, which is all there are"
+    summed, period = parts.sum_by_period(coming, "day", ["fading_count"])
     so_far, rows = faded, []
     for day, count in summed.select("day", "fading_count").iter_rows():
         so_far += count
         rows.append({"at": parts.instant(day), "value": count, "total": so_far})
     if not so_far or not rows:
-        return parts.blank(title, f"{counted(faded, 'memory has', 'memories have')} faded already")
+        return parts.blank(title, f"{format_count(faded, 'memory has', 'memories have')} faded already")
     x = parts.time_axis(summed["day"].to_list(), f"UTC {period}")
     y = parts.count_axis("Memories", so_far)
     steps = alt.Chart(alt.InlineData(values=rows)).mark_line(color=GREY, interpolate="step-after", strokeDash=[5, 3])
@@ -165,11 +167,10 @@ def decay_forecast(frame: pl.DataFrame) -> alt.LayerChart:
     subtitle = f"Bars: memories that become forgettable that {period}. Dashed line: all forgettable by then, "
     subtitle += f"{faded:,} of them today"
     month = int(coming.filter((pl.col("day") - pl.lit(first)).dt.total_days() <= 30)["fading_count"].fill_null(0).sum())  # noqa: PLR2004
-    described = f"{counted(faded, 'memory has', 'memories have')} faded already; within 30 days "
-    described += (
-        f"{counted(month, 'more does', 'more do')} so, within {number_of(span, 'day')} {counted(fading, 'does', 'do')}."
-    )
-    return parts.drawn(layers, title, subtitle, described, 200)
+    described = f"{format_count(faded, 'memory has', 'memories have')} faded already; within 30 days "
+    described += f"{format_count(month, 'more does', 'more do')} so, "
+    described += f"within {number_of(span, 'day')} {format_count(fading, 'does', 'do')}."
+    return parts.combine_layers(layers, title, subtitle, described, 200)
 
 
 def memory_strength(
@@ -186,7 +187,7 @@ def memory_strength(
     known = known.select(pl.col("at").cast(pl.Datetime("us")), "strength", "kind").sort("at", "kind", "strength")
     if known.is_empty():
         return parts.blank("No strength yet", "A memory has none before it is known and active.")
-    kinds = {kind: _thinned(known.filter(pl.col("kind") == kind)) for kind in ("measured", "forecast")}
+    kinds = {kind: _thin_rows(known.filter(pl.col("kind") == kind)) for kind in ("measured", "forecast")}
     measured, forecast = kinds["measured"], kinds["forecast"]
     if not measured.is_empty() and not forecast.is_empty():
         forecast = pl.concat([measured.tail(1).with_columns(pl.lit("forecast").alias("kind")), forecast])
@@ -218,10 +219,10 @@ def memory_strength(
     )
     subtitle = "Strength from 0 to 1; dashed: forecast if nothing refers to it"
     subtitle += "; upright dashes: when it is forgettable" if fades_at else ""
-    return parts.drawn(layers, title, subtitle, described, 200)
+    return parts.combine_layers(layers, title, subtitle, described, 200)
 
 
-def _thinned(frame: pl.DataFrame) -> pl.DataFrame:
+def _thin_rows(frame: pl.DataFrame) -> pl.DataFrame:
     """At most about 200 rows, evenly taken, the last among them."""
     step = max(1, -(-frame.height // 200))
     return frame.reverse().gather_every(step).reverse()

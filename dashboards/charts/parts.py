@@ -13,7 +13,7 @@ import altair as alt
 import polars as pl
 
 from slowwave.dashboards.charts.theme import BLUE, DASHES, PALETTE, SHAPES, TEXT
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 from slowwave.flows.kernel.times import utc_iso
 
 Row = dict[str, Any]
@@ -42,7 +42,9 @@ _BLANK_HEIGHT = 4
 _DAYS_OF_A_SEASON, _DAYS_OF_FOUR_YEARS = 140, 1461
 
 
-def drawn(layers: Sequence[alt.Chart], title: str, subtitle: str, description: str, height: int) -> alt.LayerChart:
+def combine_layers(
+    layers: Sequence[alt.Chart], title: str, subtitle: str, description: str, height: int
+) -> alt.LayerChart:
     """The layers as one chart, as wide as what holds it, with `height` pixels for the marks."""
     return alt.LayerChart(layer=list(layers)).properties(
         title=alt.TitleParams(
@@ -62,7 +64,7 @@ def drawn(layers: Sequence[alt.Chart], title: str, subtitle: str, description: s
 def blank(title: str, subtitle: str) -> alt.LayerChart:
     """A chart that only says why there is nothing to draw."""
     nothing = alt.Chart(alt.InlineData(values=[{}])).mark_text(text="")
-    return drawn([nothing], title, subtitle, subtitle, _BLANK_HEIGHT)
+    return combine_layers([nothing], title, subtitle, subtitle, _BLANK_HEIGHT)
 
 
 def is_blank(chart: alt.LayerChart) -> bool:
@@ -78,7 +80,7 @@ def _lines(text: str, width: int) -> str | list[str]:
 def label(text: object, width: int = LABEL_WIDTH) -> str:
     """Any text from logs on one line, at most `width` characters, controls written out; '(none)' for NULL and ''."""
     begun = " ".join(str(text if text is not None else "")[: 8 * width].split())
-    return shortened(terminal_safe(begun), width) or "(none)"
+    return shorten_to_width(terminal_safe(begun), width) or "(none)"
 
 
 def distinct(labels: Iterable[str]) -> list[str]:
@@ -110,7 +112,9 @@ def number(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else round(float(value), 6)
 
 
-def bucketed(frame: pl.DataFrame, day: str, sums: Sequence[str], by: Sequence[str] = ()) -> tuple[pl.DataFrame, str]:
+def sum_by_period(
+    frame: pl.DataFrame, day: str, sums: Sequence[str], by: Sequence[str] = ()
+) -> tuple[pl.DataFrame, str]:
     """Integer columns summed per day, or per week, month, … where that leaves too many to draw.
 
     Returns `by`, `day` (the first of the period), the sums and `is_complete` (all of it had ended, by the frame's
@@ -134,10 +138,10 @@ def unbroken(frame: pl.DataFrame, day: str, sums: Sequence[str]) -> tuple[pl.Dat
     complete = [_COMPLETE] if _COMPLETE in frame.columns else []
     days = frame.filter(pl.col(day).is_not_null()).select(pl.col(day).cast(pl.Date), *sums, *complete)
     if days.is_empty():
-        return bucketed(days, day, sums)
+        return sum_by_period(days, day, sums)
     # a row of nothing for every day between: the period is then chosen for the whole range
     between = days.select(pl.date_range(pl.col(day).min(), pl.col(day).max()).alias(day))
-    return bucketed(pl.concat([days, between], how="diagonal"), day, sums)
+    return sum_by_period(pl.concat([days, between], how="diagonal"), day, sums)
 
 
 def time_axis(times: Sequence[date | datetime], title: str) -> alt.X:

@@ -71,7 +71,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 @contextmanager
-def unchecked() -> Iterator[None]:
+def skip_chart_checks() -> Iterator[None]:
     """Inside, Altair takes parts of charts as they are: to check them takes as long as to draw, and tests do."""
     from altair.utils.schemapi import debug_mode
 
@@ -146,7 +146,7 @@ def _in_a_line(text: object) -> str:
     return " ".join(map(str, text)) if isinstance(text, (list, tuple)) else ""
 
 
-def untitled(chart: alt.LayerChart) -> alt.LayerChart:
+def remove_title(chart: alt.LayerChart) -> alt.LayerChart:
     """`chart` without its title and subtitle, for a page that has set them as its own text (see `chart_words`)."""
     import altair as alt
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from slowwave.dashboards.charts import parts
 from slowwave.dashboards.charts.theme import PALETTE
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 
 Event = tuple[datetime, str]
 """When something happened, and in which lane it is drawn."""
@@ -26,7 +26,7 @@ def event_timeline(title: str, events: Iterable[Event], lanes: Sequence[str]) ->
     rows = rows.filter(pl.col("lane").is_in(lanes)).with_columns(pl.lit(1).alias("count"))
     if rows.is_empty():
         return parts.blank("Nothing happened yet", "Its events are shown here once there are some.")
-    summed, period = parts.bucketed(rows, "at", ["count"], ["lane"])
+    summed, period = parts.sum_by_period(rows, "at", ["count"], ["lane"])
     known = [lane for lane in lanes if lane in summed["lane"]]
     labels = dict(zip(known, parts.distinct(parts.label(lane, _LABEL_CHARACTERS) for lane in known), strict=True))
     values = [
@@ -44,5 +44,5 @@ def event_timeline(title: str, events: Iterable[Event], lanes: Sequence[str]) ->
         alt.Size("count:Q", scale=alt.Scale(type="sqrt", domainMin=0, rangeMin=20, rangeMax=220), legend=None),
         tooltip=["lane:N", alt.Tooltip("at:T", title=period), "count:Q"],
     )
-    described = f"{counted(rows.height, 'event')} from {summed['at'][0]} to {summed['at'][-1]}."
-    return parts.drawn([layer], title, f"Events per UTC {period}", described, _LANE_PIXELS * len(known))
+    described = f"{format_count(rows.height, 'event')} from {summed['at'][0]} to {summed['at'][-1]}."
+    return parts.combine_layers([layer], title, f"Events per UTC {period}", described, _LANE_PIXELS * len(known))

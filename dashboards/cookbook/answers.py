@@ -14,7 +14,7 @@ from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.cookbook import cookbook
 from slowwave.dashboards.html_table import cell_text, table_html
 from slowwave.dashboards.words import interval, part
-from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.kernel.terminal import shorten_to_width
 
 ALL = "9223372036854775807"  # of a recipe's own `limit`
 _LONGEST_TEXT = 160
@@ -58,16 +58,17 @@ class Answers:
     def rows(self, name: str, first: int, **params: str) -> pl.DataFrame:
         """The first rows of an answer, in its order; integers are Int64, columns as in the recipe's header."""
         # a recipe's own order is kept by the LIMIT around it
-        return self._asked(f"SELECT * FROM ({self._recipes[name].sql}) LIMIT {first:d}", name, params)  # noqa: S608 - a recipe
+        return self._run_query(f"SELECT * FROM ({self._recipes[name].sql}) LIMIT {first:d}", name, params)  # noqa: S608 - a recipe
 
     def chosen_rows(self, name: str, first: int, condition: str, order: str, **params: str) -> pl.DataFrame:
         """Return the first rows of an answer that fit a condition, in another order; both are SQL of its columns."""
         sql = self._recipes[name].sql
-        return self._asked(f"SELECT * FROM ({sql}) WHERE {condition} ORDER BY {order} LIMIT {first:d}", name, params)  # noqa: S608 - a recipe
+        query = f"SELECT * FROM ({sql}) WHERE {condition} ORDER BY {order} LIMIT {first:d}"  # noqa: S608 - a recipe
+        return self._run_query(query, name, params)
 
     def count(self, name: str, **params: str) -> int:
         """How many rows an answer has."""
-        return self._asked(f"SELECT count(*) AS rows FROM ({self._recipes[name].sql})", name, params).item()  # noqa: S608 - a recipe
+        return self._run_query(f"SELECT count(*) AS rows FROM ({self._recipes[name].sql})", name, params).item()  # noqa: S608 - a recipe
 
     def counts(self, name: str, *columns: str, counted: str = "count(*)", **params: str) -> pl.DataFrame:
         """How many rows of an answer have which values: `columns` (names, or SQL of them) and `rows`, most first.
@@ -76,7 +77,7 @@ class Answers:
         """
         listed = ", ".join(columns)
         query = f"SELECT {listed}, {counted} AS rows FROM ({self._recipes[name].sql}) GROUP BY {listed}"  # noqa: S608 - a recipe
-        return self._asked(f"{query} ORDER BY rows DESC, {listed}", name, params)
+        return self._run_query(f"{query} ORDER BY rows DESC, {listed}", name, params)
 
     def table(
         self,
@@ -90,11 +91,11 @@ class Answers:
         """Rows of an answer as a table, long texts cut and tiny shares in words, with the command that gives all."""
         texts = [column for column in _TEXTS if column in frame.columns]
         cut = frame.with_columns(
-            pl.col(column).map_elements(lambda text: shortened(text, _LONGEST_TEXT), return_dtype=pl.String)
+            pl.col(column).map_elements(lambda text: shorten_to_width(text, _LONGEST_TEXT), return_dtype=pl.String)
             for column in texts
         )
         shares = [each.name for each in self._recipes[name].columns if each.unit in _SHARES]
-        cut = cut.with_columns(_worded(cut[share]) for share in shares if cut.schema.get(share) == pl.Float64)
+        cut = cut.with_columns(_format_shares(cut[share]) for share in shares if cut.schema.get(share) == pl.Float64)
         html = table_html(cut, self._recipes[name], caption=caption, columns=columns, labels=labels)
         return ShownTable(html, self.command(name, **params))
 
@@ -102,12 +103,12 @@ class Answers:
         """The command that answers a question whole."""
         return command_line("sql", name, param=[f"{param}={value}" for param, value in sorted(params.items())])
 
-    def _asked(self, query: str, name: str, params: Mapping[str, str]) -> pl.DataFrame:
+    def _run_query(self, query: str, name: str, params: Mapping[str, str]) -> pl.DataFrame:
         defaults = {param: default for param, default in self._recipes[name].params.items() if default is not None}
-        return framed(self._connection, query, {**defaults, **params})
+        return query_frame(self._connection, query, {**defaults, **params})
 
 
-def framed(connection: duckdb.DuckDBPyConnection, query: str, params: Mapping[str, str]) -> pl.DataFrame:
+def query_frame(connection: duckdb.DuckDBPyConnection, query: str, params: Mapping[str, str]) -> pl.DataFrame:
     """What a query finds, whole numbers as Int64."""
     found = connection.execute(query, params)  # a relation would be planned twice
     types = {name: str(dtype) for name, dtype, *_ in found.description or ()}
@@ -119,7 +120,7 @@ def framed(connection: duckdb.DuckDBPyConnection, query: str, params: Mapping[st
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _worded(shares: pl.Series) -> pl.Series:
+def _format_shares(shares: pl.Series) -> pl.Series:
     """Shares as they are, or all as text where one is too small to be read as a decimal fraction."""
     is_tiny = shares.abs().is_between(0, _SMALL, closed="none")
     if not is_tiny.any():

@@ -29,7 +29,7 @@ _COLUMN = re.compile(r"(\w+)(?: \(([^)]+)\))? – (.+)")
 
 
 @dataclass(frozen=True)
-class Column:
+class AnswerColumn:
     """A column of an answer; `unit` is '' where there is none."""
 
     name: str
@@ -43,7 +43,7 @@ class Recipe:
 
     name: str
     question: str
-    columns: tuple[Column, ...]
+    columns: tuple[AnswerColumn, ...]
     params: dict[str, str | None]
     sql: str
 
@@ -101,9 +101,9 @@ def read_recipe(name: str, sql: str) -> Recipe:
     return Recipe(name, entries["question"], columns, params, sql)
 
 
-def _column(name: str, text: str) -> Column:
+def _column(name: str, text: str) -> AnswerColumn:
     match = _COLUMN.fullmatch(text)
     if match is None:
         message = f"{name}.sql: column {text!r} is not 'name (unit) – meaning'"
         raise ValueError(message)
-    return Column(match[1], match[2] or "", match[3])
+    return AnswerColumn(match[1], match[2] or "", match[3])

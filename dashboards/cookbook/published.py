@@ -21,7 +21,7 @@ _MOST_ROWS = 1_000
 _ALL_ROWS = 2**62
 
 
-class Remembered:
+class AnswerCache:
     """The small answers asked last: a publish never changes, so each stays true."""
 
     def __init__(self) -> None:
@@ -46,12 +46,12 @@ class Remembered:
 class PublishedAnswers(Answers):
     """The cookbook, asked of a publish, each question once."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, remembered: Remembered) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, remembered: AnswerCache) -> None:
         super().__init__(connection)
         self._remembered = remembered
 
-    def _asked(self, query: str, name: str, params: Mapping[str, str]) -> pl.DataFrame:
-        ask = super()._asked
+    def _run_query(self, query: str, name: str, params: Mapping[str, str]) -> pl.DataFrame:
+        ask = super()._run_query
         return self._remembered.answer((query, *sorted(params.items())), lambda: ask(query, name, params))
 
 
@@ -70,7 +70,7 @@ class Published:
         self.version = "an unknown version"
         self.as_of: datetime | None = None
         self.finished_at: datetime | None = None
-        self._remembered = Remembered()
+        self._remembered = AnswerCache()
         self._open = ExitStack()
         self._connection = self._open.enter_context(locked_connection(path))
         try:
@@ -110,7 +110,7 @@ class Published:
         with self.answers() as answers:
             return answers.count(name, **params)
 
-    def counted(self, name: str, *columns: str, counted: str = "count(*)", **params: str) -> pl.DataFrame:
+    def value_counts(self, name: str, *columns: str, counted: str = "count(*)", **params: str) -> pl.DataFrame:
         """How many rows of an answer have which values (see `Answers.counts`)."""
         with self.answers() as answers:
             return answers.counts(name, *columns, counted=counted, **params)

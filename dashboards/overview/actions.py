@@ -11,7 +11,7 @@ from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.links import opened_by, view
 from slowwave.dashboards.overview.tiles import Named
 from slowwave.dashboards.words import number_of, sum_of
-from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.kernel.terminal import shorten_to_width
 
 _MOST, _CHARACTERS = 5, 60
 # what an alarm of `project_health` says, and what to do about it; '' is an action of its own already
@@ -80,7 +80,7 @@ def _alarm(answers: Answers, of: Mapping[str, str], level: str) -> Named | None:
     if not any(said):
         return None
     # the longest text is of an alarm that has no words of its own
-    text = shortened(next(filter(None, said)), _CHARACTERS)
+    text = shorten_to_width(next(filter(None, said)), _CHARACTERS)
     return Named(text, "", view("runs"), command_line("sql", "alarms"), "; ".join(alarms))
 
 

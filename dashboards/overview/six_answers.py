@@ -15,8 +15,8 @@ from slowwave.dashboards.links import FIRST_PAGE, opened_by, view
 from slowwave.dashboards.overview.actions import actions
 from slowwave.dashboards.overview.tiles import Named, Tile
 from slowwave.dashboards.overview.window import Days, Window
-from slowwave.dashboards.words import in_short, named, number_of, percent, signed_percent, signed_points, sum_of
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.dashboards.words import in_short, number_of, percent, project_label, signed_percent, signed_points, sum_of
+from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 from slowwave.transforms.core.vocabularies import CAUSAL_BASES
 
 BEFORE = "before"
@@ -121,7 +121,7 @@ def six_answers(
         window.bars(min(days)) if days else [],
         decided or {},
     )
-    return [answer(asked) for answer in (_helping, _using, _costing, _ignored, _failing, _to_do)]
+    return [answer(asked) for answer in (_helping, _using, _costing, _ignored_tile, _failing, _to_do)]
 
 
 def _part(answers: Answers, days: Days, scope: Scope) -> _Part:
@@ -263,7 +263,7 @@ def _weeks(part: _Part) -> float:
 # ---------------------------------------------------------------------------------------------------- what is ignored?
 
 
-def _ignored(asked: _Asked) -> Tile:
+def _ignored_tile(asked: _Asked) -> Tile:
     tile = asked.tile("What is ignored?", "memories", list="ignored")
     of = asked.shown.scope.of_project
     judged = asked.answers.count("ignored_instructions", **of, at_most=ALL)
@@ -313,7 +313,7 @@ def _strategy(row: Mapping[str, Any]) -> Named:
         f"{_failed(row['failures'], row['attempts'])}{better}",
         view(FIRST_PAGE, **opened_by(row)),
         case_command(row["pattern"], row),
-        _whole(f"{row['pattern']} ({named(row['project'])}): {row['why_bad']}"),
+        _whole(f"{row['pattern']} ({project_label(row['project'])}): {row['why_bad']}"),
     )
 
 
@@ -327,7 +327,7 @@ def _hard_task(row: Mapping[str, Any]) -> Named:
         _failed(row["attempts"], row["attempts"]),
         view("strategies", project=row["project"], task_type=row["task_type"]),
         command_line("sql", "hard_tasks"),
-        _whole(f"{row['task_type']} ({named(row['project'])}): nobody succeeds. {row['why_hard']}"),
+        _whole(f"{row['task_type']} ({project_label(row['project'])}): nobody succeeds. {row['why_hard']}"),
     )
 
 
@@ -357,10 +357,10 @@ def _memory(row: Mapping[str, Any], figure: str) -> Named:
 
 def _short(text: str | None) -> str:
     """The first words of a text, as many as there is room for."""
-    name = shortened(terminal_safe(shortened(text or "", _NAME_CHARACTERS)), _NAME_CHARACTERS)
+    name = shorten_to_width(terminal_safe(shorten_to_width(text or "", _NAME_CHARACTERS)), _NAME_CHARACTERS)
     words, _, rest = name.rpartition(" ")
     return f"{words}…" if words and rest.endswith("…") else name
 
 
 def _whole(text: str | None) -> str:
-    return terminal_safe(shortened(text or "", _WHOLE_CHARACTERS))
+    return terminal_safe(shorten_to_width(text or "", _WHOLE_CHARACTERS))

@@ -46,7 +46,7 @@ class Tile:
     has_commands: bool = False
 
     @property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[SparklinePath]:
         """The values as lines of a small picture; none where fewer than two are known."""
         return [*spark_lines(self.values, self.limits)]
 
@@ -57,7 +57,7 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class Line:
+class SparklinePath:
     """A path of SVG in a field 240 wide and 36 high, and how it is drawn."""
 
     path: str
@@ -65,7 +65,7 @@ class Line:
     opacity: float = 1.0
 
 
-def sparkline(lines: Sequence[Line], label: str) -> Markup:
+def sparkline(lines: Sequence[SparklinePath], label: str) -> Markup:
     """Return lines as a picture with a label; '' of none."""
     if not lines:
         return Markup()
@@ -85,7 +85,9 @@ def sparkline(lines: Sequence[Line], label: str) -> Markup:
     )
 
 
-def spark_lines(values: Sequence[float | None], limits: Sequence[tuple[float, float] | None] = ()) -> Iterator[Line]:
+def spark_lines(
+    values: Sequence[float | None], limits: Sequence[tuple[float, float] | None] = ()
+) -> Iterator[SparklinePath]:
     """Yield the line of values, broken where none is known; where they have `limits`, before it those and a line at 0.
 
     Nothing where fewer than two values are known.
@@ -101,12 +103,14 @@ def spark_lines(values: Sequence[float | None], limits: Sequence[tuple[float, fl
         return _HEIGHT / 2 if high == low else _HEIGHT - _EDGE - (value - low) / (high - low) * (_HEIGHT - 2 * _EDGE)
 
     if limits:
-        yield Line(f"M{_EDGE} {y(0):.1f} L{_WIDTH - _EDGE} {y(0):.1f}", 1, 0.6)
+        yield SparklinePath(f"M{_EDGE} {y(0):.1f} L{_WIDTH - _EDGE} {y(0):.1f}", 1, 0.6)
         ends = [(_EDGE + place * step, each) for place, each in enumerate(limits) if each]
-        yield Line(" ".join(f"M{x:.1f} {y(each[0]):.1f} L{x:.1f} {y(each[1]):.1f}" for x, each in ends), 5, 0.3)
+        yield SparklinePath(
+            " ".join(f"M{x:.1f} {y(each[0]):.1f} L{x:.1f} {y(each[1]):.1f}" for x, each in ends), 5, 0.3
+        )
     path, is_drawn = [], False
     for place, value in enumerate(values):
         if value is not None:
             path.append(f"{'L' if is_drawn else 'M'}{_EDGE + place * step:.1f} {y(value):.1f}")
         is_drawn = value is not None
-    yield Line(" ".join(path))
+    yield SparklinePath(" ".join(path))

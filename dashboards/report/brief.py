@@ -113,7 +113,9 @@ def _svg(day: date, tiles: Sequence[Tile]) -> str:
     width, height = _COLUMNS * (_WIDTH + _GAP) + _GAP, rows * (_HEIGHT + _GAP) + _GAP + 40
     drawn = Markup("").join(
         Markup('<g transform="translate({} {})">{}</g>').format(
-            _GAP + number % _COLUMNS * (_WIDTH + _GAP), 40 + _GAP + number // _COLUMNS * (_HEIGHT + _GAP), _drawn(tile)
+            _GAP + number % _COLUMNS * (_WIDTH + _GAP),
+            40 + _GAP + number // _COLUMNS * (_HEIGHT + _GAP),
+            _render_tile(tile),
         )
         for number, tile in enumerate(tiles)
     )
@@ -124,7 +126,7 @@ def _svg(day: date, tiles: Sequence[Tile]) -> str:
     ).format(w=width, h=height, day=day, drawn=drawn, font=_FONT)
 
 
-def _drawn(tile: Tile) -> Markup:
+def _render_tile(tile: Tile) -> Markup:
     parts = [
         Markup('<rect width="{}" height="{}" rx="8" fill="none" stroke="#b8bfc7"/>').format(_WIDTH, _HEIGHT),
         Markup('<text x="16" y="28" font-weight="bold">{}</text>').format(tile.question),

@@ -9,7 +9,7 @@ from slowwave.dashboards.commands import case_command, command_line
 from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.report import state_story
-from slowwave.dashboards.report.parts import Item, Items, Section, distinguished
+from slowwave.dashboards.report.parts import Item, Items, ReportSection, distinguish_items
 from slowwave.dashboards.words import sum_of
 
 WORSE_DAYS = 7
@@ -18,23 +18,23 @@ _FEW = 3
 _MANY = 20_000
 
 
-def changed(answers: Answers) -> Section:
+def changes_section(answers: Answers) -> ReportSection:
     """What changed since the publish before."""
     rows = answers.rows("what_changed", 100)
     runs = answers.counts("recent_runs", "kind", "status", limit=ALL)
     publishes = sum_of(
         runs.filter((pl.col("kind") == "nightly") & pl.col("status").is_in(["published", "published_incomplete"]))
     )
-    section = Section("changed", "What changed", story.changes(rows, is_first=publishes <= 1))
+    section = ReportSection("changed", "What changed", story.changes(rows, is_first=publishes <= 1))
     section.next(command_line("inspect", "diff", "previous", "current"))
     return section
 
 
-def worse(answers: Answers) -> Section:
+def worse(answers: Answers) -> ReportSection:
     """What got worse in the last days."""
     days = str(WORSE_DAYS)
     counts = answers.counts("got_worse", "kind", "what", "project", days=days)
-    section = Section("worse", "What got worse this week", story.worse(counts, WORSE_DAYS))
+    section = ReportSection("worse", "What got worse this week", story.worse(counts, WORSE_DAYS))
     others = answers.rows("got_worse", _MANY, days=days).filter(~story.is_faded()).head(_FEW)
     items = [
         Item(
@@ -48,15 +48,17 @@ def worse(answers: Answers) -> Section:
     if items:
         total = sum_of(counts.filter(~story.is_faded()))
         command = answers.command("got_worse", days=days)
-        section.lists.append(Items(_first_of(len(items), total), distinguished(items, others["id"].to_list()), command))
+        section.lists.append(
+            Items(_first_of(len(items), total), distinguish_items(items, others["id"].to_list()), command)
+        )
     return section
 
 
-def harmful(answers: Answers) -> Section:
+def harmful(answers: Answers) -> ReportSection:
     """Which memories lower success."""
     name = "helping_and_hurting_memories"
     flags, bases = answers.counts(name, "is_harmful"), answers.counts(name, "lift_basis")
-    section = Section("harmful", "Harmful memories", story.harms(flags, bases))
+    section = ReportSection("harmful", "Harmful memories", story.harms(flags, bases))
     is_harmful = pl.col("is_harmful").fill_null(value=False)
     worst = answers.rows(name, _FEW).filter(is_harmful)
     items = [
@@ -75,7 +77,7 @@ def harmful(answers: Answers) -> Section:
     return section
 
 
-def failing(answers: Answers) -> Section:
+def failing(answers: Answers) -> ReportSection:
     """Which strategies keep failing, what succeeds instead, and at what nobody succeeds."""
     total = answers.count("costliest_anti_patterns")
     counts = answers.counts("got_worse", "kind", "what", days=str(WORSE_DAYS))
@@ -83,7 +85,7 @@ def failing(answers: Answers) -> Section:
     says = story.failing(total, sum_of(counts.filter(is_new)), WORSE_DAYS) + story.hard_tasks(
         answers.count("hard_tasks")
     )
-    section = Section("failing", "Strategies that keep failing", says)
+    section = ReportSection("failing", "Strategies that keep failing", says)
     items = [
         Item(
             story.place(row["kind"].replace("_", " "), row["project"], row["agent"], row["task_type"]),
@@ -98,10 +100,12 @@ def failing(answers: Answers) -> Section:
     return section
 
 
-def alarms(answers: Answers) -> Section:
+def alarms(answers: Answers) -> ReportSection:
     """What is wrong with which project."""
     levels = answers.counts("alarms", "level")
-    section = Section("alarms", "Alarms", story.alarmed(levels, answers.counts("project_health", "health")))
+    section = ReportSection(
+        "alarms", "Alarms", story.describe_alarms(levels, answers.counts("project_health", "health"))
+    )
     if levels.height:
         rows = answers.rows("alarms", _FEW)
         columns = ["project", "alarm", "level"]
@@ -109,10 +113,10 @@ def alarms(answers: Answers) -> Section:
     return section
 
 
-def review(answers: Answers) -> Section:
+def review(answers: Answers) -> ReportSection:
     """What needs review."""
     kinds = answers.counts("review_queue", "kind")
-    section = Section("review", "Review", story.reviews(kinds, answers.count("review_by_project")))
+    section = ReportSection("review", "Review", story.reviews(kinds, answers.count("review_by_project")))
     rows = answers.rows("review_queue", _FEW)
     items = [
         Item(
@@ -124,44 +128,44 @@ def review(answers: Answers) -> Section:
         for row in rows.iter_rows(named=True)
     ]
     if items:
-        items = distinguished(items, rows["item_id"].to_list())
+        items = distinguish_items(items, rows["item_id"].to_list())
         section.lists.append(Items(_first_of(len(items), sum_of(kinds)), items, answers.command("review_queue")))
     section.says.extend(story.both_asked(answers.rows("model_and_rules", _MANY)))
     return section
 
 
-def forget(answers: Answers) -> Section:
+def forget(answers: Answers) -> ReportSection:
     """What may be archived."""
     rules = answers.counts("forgetting_plan", "rule", "is_shadow")
     quotas = answers.rows("forgetting_quotas", 1000)
-    section = Section("forget", "Forget", story.forgettable(rules, quotas))
+    section = ReportSection("forget", "Forget", story.forgettable(rules, quotas))
     if rules.height:
         section.next(command_line("forget", "plan"), command_line("forget", "apply", dry_run=True))
     return section
 
 
-def uses(answers: Answers) -> Section:
+def uses(answers: Answers) -> ReportSection:
     """Injections and uses over time."""
     days = answers.rows("references_by_day", _MANY)
-    section = Section("use", "Use over time")
+    section = ReportSection("use", "Use over time")
     if days.height:
-        section.drawn(memories.reinforcement_over_time(days))
+        section.add_chart(memories.reinforcement_over_time(days))
     return section
 
 
-def success(answers: Answers) -> Section:
+def success(answers: Answers) -> ReportSection:
     """Success week by week."""
     weeks = answers.rows("success_by_week", _MANY)
-    section = Section("success", "Success by week")
+    section = ReportSection("success", "Success by week")
     if weeks.height:
-        section.drawn(learning.success_by_week(weeks))
+        section.add_chart(learning.success_by_week(weeks))
     return section
 
 
-def refused(answers: Answers) -> Section:
+def quarantine_section(answers: Answers) -> ReportSection:
     """What was refused."""
     reasons = answers.rows("quarantine_reasons", _MANY)
-    section = Section("refused", "Refused rows", state_story.refused(reasons))
+    section = ReportSection("refused", "Refused rows", state_story.describe_quarantine(reasons))
     if reasons.height:
         columns = ["field", "reason", "refused"]
         caption = _first_of(min(reasons.height, _FEW), reasons.height)
@@ -170,9 +174,11 @@ def refused(answers: Answers) -> Section:
     return section
 
 
-def landed(answers: Answers) -> Section:
+def landed_rows_section(answers: Answers) -> ReportSection:
     """What landed, and how late."""
-    return Section("landed", "What landed", state_story.landed(answers.rows("landed_by_day", _MANY)))
+    return ReportSection(
+        "landed", "What landed", state_story.describe_landed_rows(answers.rows("landed_by_day", _MANY))
+    )
 
 
 def _first_of(shown: int, total: int) -> str:

@@ -18,19 +18,19 @@ from slowwave.dashboards.words import (
     change,
     data_until,
     interval,
-    listed,
-    named,
+    join_words,
     number_of,
     part,
     points,
-    quoted,
+    project_label,
+    quote_text,
     sentence,
     sum_of,
 )
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 from slowwave.flows.kernel.times import quiet_log_text, span, utc_text
 from slowwave.transforms.core.vocabularies import CAUSAL_BASES, FADING_STATES
-from slowwave.transforms.lift.words import compared
+from slowwave.transforms.lift.words import describe_comparison
 
 Sentences = list[str]
 
@@ -80,7 +80,7 @@ def _plural(count: int, one: str, many: str) -> str:
     return one if count == 1 else many
 
 
-def narrowed(about: str) -> list[str]:
+def describe_scope(about: str) -> list[str]:
     """Whose memories the numbers are of; nothing where they are of all."""
     return [f"Memories of {terminal_safe(about)} only; what belongs to nobody is shown whole."] if about else []
 
@@ -94,7 +94,7 @@ class Answered:
     lacks: str
 
 
-def answered(rows: pl.DataFrame) -> list[Answered]:
+def list_log_answers(rows: pl.DataFrame) -> list[Answered]:
     """What the log can and cannot answer; what several lack is said once. `rows`: of `answerable_questions`."""
     is_said = rows["lacks"].is_first_distinct()
     return [
@@ -128,7 +128,7 @@ def freshness(run: Mapping[str, Any], newest: pl.DataFrame | None) -> Sentences:
     return said
 
 
-def published(run: Mapping[str, Any]) -> str:
+def describe_run(run: Mapping[str, Any]) -> str:
     """Which run it was, and what it took in. `run`: its row of `runs`."""
     ended = f" {utc_text(run['finished_at'])}" if run["finished_at"] else ""
     took = (
@@ -140,7 +140,7 @@ def published(run: Mapping[str, Any]) -> str:
     return f"Run {run['run_id']}, {run['status']}{ended}{took}."
 
 
-def warned(count: int, shown: int) -> str:
+def describe_warnings(count: int, shown: int) -> str:
     """How much the audits warned of."""
     rest = f"; the first {shown:,} of them" if shown < count else ""
     return f"{number_of(count, 'warning')}, none of which stopped the publish{rest}."
@@ -201,7 +201,9 @@ def worse(counts: pl.DataFrame, days: int) -> Sentences:
     ]
     if faded.height:
         ends = [f"{count:,} became {what}" for what, count in faded.select("what", "rows").iter_rows()]
-        said.append(f"{number_of(sum_of(faded), 'memory', 'memories')} faded without a new reference: {listed(ends)}.")
+        said.append(
+            f"{number_of(sum_of(faded), 'memory', 'memories')} faded without a new reference: {join_words(ends)}."
+        )
     return said
 
 
@@ -215,7 +217,7 @@ def reviews(kinds: pl.DataFrame, projects: int) -> Sentences:
     ]
     where = f" in {number_of(projects, 'project')}" if projects > 1 else ""
     return [
-        sentence(f"{number_of(total, 'item needs', 'items need')} review{where}: {listed(found)}"),
+        sentence(f"{number_of(total, 'item needs', 'items need')} review{where}: {join_words(found)}"),
         "Nothing of it is decided by itself.",
     ]
 
@@ -242,18 +244,18 @@ def forgettable(rules: pl.DataFrame, quotas: pl.DataFrame, verdicts: int | None 
     shadow = sum_of(rules.filter("is_shadow"))
     if planned.is_empty() and not shadow:
         none = "No memory may be archived by the rules of now."
-        return [f"{_marked(verdicts)}; {none[:1].lower()}{none[1:]}" if verdicts else none, *said]
+        return [f"{_describe_forget_verdicts(verdicts)}; {none[:1].lower()}{none[1:]}" if verdicts else none, *said]
     found = [f"{count:,} {_RULES.get(rule, rule)}" for rule, count in planned.select("rule", "rows").iter_rows()]
     total = sum_of(planned)
     told = f"{number_of(total, 'memory', 'memories')} may be archived"
     if verdicts is not None:
-        told = f"{_marked(verdicts)}; the plan of what may be archived holds {total:,}"
-    told += f": {listed(found)}" if found else ""
+        told = f"{_describe_forget_verdicts(verdicts)}; the plan of what may be archived holds {total:,}"
+    told += f": {join_words(found)}" if found else ""
     kept = f"; {shadow:,} more would stay active, to measure what is regretted" if shadow else ""
     return [sentence(told + kept), "Archiving can be undone, and interactions are never deleted.", *said]
 
 
-def _marked(verdicts: int) -> str:
+def _describe_forget_verdicts(verdicts: int) -> str:
     return f"{number_of(verdicts, 'memory has', 'memories have')} the verdict forget"
 
 
@@ -295,7 +297,7 @@ def harm(row: Mapping[str, Any]) -> str:
     """What is known of a memory that lowers success. `row`: of `helping_and_hurting_memories`."""
     lost = "" if row["lost_successes"] is None else f": {row['lost_successes']:.1f} successes lost to it"
     limits = interval(row["lift_low"], row["lift_high"])
-    return f"Lift {part(row['lift'])}, 90 % interval {limits}{lost}. {sentence(compared(row['lift_basis']))}"
+    return f"Lift {part(row['lift'])}, 90 % interval {limits}{lost}. {sentence(describe_comparison(row['lift_basis']))}"
 
 
 def failing(total: int, fresh: int, days: int) -> Sentences:
@@ -318,7 +320,7 @@ def failure(row: Mapping[str, Any]) -> str:
     """Why a strategy is avoided, and what to try instead. `row`: of `costliest_anti_patterns`."""
     better = row["better_alternative"]
     instead = (
-        f"Best so far: {quoted(better)}."
+        f"Best so far: {quote_text(better)}."
         if better
         else "No other strategy that this agent tried there is known to succeed more often."
     )
@@ -328,12 +330,12 @@ def failure(row: Mapping[str, Any]) -> str:
 
 def place(*names: str | None) -> str:
     """What and where a thing is, on one line: those names that are said."""
-    return " · ".join(named(name) for name in names if name)
+    return " · ".join(project_label(name) for name in names if name)
 
 
 def excerpt(text: str | None) -> str:
     """The beginning of a text from a log, on one line."""
-    return shortened(terminal_safe(shortened(text or "", _EXCERPT_CHARACTERS)), _EXCERPT_CHARACTERS)
+    return shorten_to_width(terminal_safe(shorten_to_width(text or "", _EXCERPT_CHARACTERS)), _EXCERPT_CHARACTERS)
 
 
 def of_user(user_id: str | None) -> str:
@@ -346,7 +348,7 @@ def sessions(count: int) -> str:
     return number_of(count, "session") if count else ""
 
 
-def alarmed(levels: pl.DataFrame, healths: pl.DataFrame) -> Sentences:
+def describe_alarms(levels: pl.DataFrame, healths: pl.DataFrame) -> Sentences:
     """What is wrong with which project. `levels`: `alarms` by level; `healths`: `project_health` by health."""
     per = dict(healths.select("health", "rows").iter_rows())
     projects = sum_of(healths)
@@ -362,7 +364,7 @@ def alarmed(levels: pl.DataFrame, healths: pl.DataFrame) -> Sentences:
     if not total:
         return [told]
     found = [f"{count:,} {level}" for level, count in levels.select("level", "rows").iter_rows()]
-    return [sentence(f"{number_of(total, 'alarm')}: {listed(found)}"), told]
+    return [sentence(f"{number_of(total, 'alarm')}: {join_words(found)}"), told]
 
 
 def grade(rows: pl.DataFrame) -> Sentences:

@@ -16,36 +16,36 @@ import duckdb
 import polars as pl
 from markupsafe import Markup
 
-from slowwave.dashboards.charts.theme import unchecked
-from slowwave.dashboards.cookbook.answers import Answers, framed
+from slowwave.dashboards.charts.theme import skip_chart_checks
+from slowwave.dashboards.cookbook.answers import Answers, query_frame
 from slowwave.dashboards.overview.six_answers import Scope, six_answers
 from slowwave.dashboards.overview.tiles import Tile
 from slowwave.dashboards.overview.window import DEFAULT_DAYS, window_of
 from slowwave.dashboards.report import details
 from slowwave.dashboards.report import night_story as story
-from slowwave.dashboards.report.parts import Section
-from slowwave.dashboards.templates import rendered
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.dashboards.report.parts import ReportSection
+from slowwave.dashboards.templates import render_template
+from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 from slowwave.transforms.core.schema import columns
 from slowwave.transforms.landing.ledger_tables import Runs
 
-Parts = Mapping[str, tuple[str, Callable[[Answers], Section]]]
+Parts = Mapping[str, tuple[str, Callable[[Answers], ReportSection]]]
 
 
 @dataclass(frozen=True)
-class Group:
+class SectionGroup:
     """Sections that belong together."""
 
     anchor: str
     title: str
-    sections: list[Section]
+    sections: list[ReportSection]
 
 
 _LONGEST_WARNING = 400
 # By address and title of a group, each section's address, title (for when it is not known) and what makes it.
 _GROUPS: Mapping[tuple[str, str], Parts] = {
     ("night", "What changed"): {
-        "changed": ("What changed", details.changed),
+        "changed": ("What changed", details.changes_section),
         "worse": ("What got worse this week", details.worse),
         "use": ("Use over time", details.uses),
         "success": ("Success by week", details.success),
@@ -58,8 +58,8 @@ _GROUPS: Mapping[tuple[str, str], Parts] = {
         "forget": ("Forget", details.forget),
     },
     ("data", "The data"): {
-        "refused": ("Refused rows", details.refused),
-        "landed": ("What landed", details.landed),
+        "refused": ("Refused rows", details.quarantine_section),
+        "landed": ("What landed", details.landed_rows_section),
     },
 }
 _NOT_TOLD = "This publish does not hold what this section needs; another version of Slowwave made it."
@@ -75,24 +75,24 @@ def report_html(connection: duckdb.DuckDBPyConnection, run_id: str, about: str =
     answers = Answers(connection)
     run = run_row(connection, run_id)
     warnings, count = story.warnings(run["message"])
-    with unchecked():
+    with skip_chart_checks():
         groups = [
-            Group(*named, [_section(answers, anchor, *part) for anchor, part in parts.items()])
+            SectionGroup(*named, [_section(answers, anchor, *part) for anchor, part in parts.items()])
             for named, parts in _GROUPS.items()
         ]
     newest = _newest(answers)
-    page = rendered(
+    page = render_template(
         "report.html.jinja",
         styles=Markup(_styles()),  # noqa: S704 - our own files
         day=f"{run['as_of']:%Y-%m-%d}",
         quiet_log=("", "") if newest is None else story.quiet_log(run["as_of"], newest),
         tiles=_tiles(answers, run["as_of"], newest),
         not_told=_NOT_TOLD,
-        about=story.narrowed(about),
+        about=story.describe_scope(about),
         freshness=story.freshness(run, newest),
-        published=story.published(run),
-        warnings=[shortened(terminal_safe(warning), _LONGEST_WARNING) for warning in warnings],
-        warnings_said=story.warned(count, len(warnings)),
+        published=story.describe_run(run),
+        warnings=[shorten_to_width(terminal_safe(warning), _LONGEST_WARNING) for warning in warnings],
+        warnings_said=story.describe_warnings(count, len(warnings)),
         groups=groups,
         facts=_facts(run),
     )
@@ -135,18 +135,18 @@ def run_row(connection: duckdb.DuckDBPyConnection, run_id: str) -> dict[str, Any
     """Return the row of a run in `runs`; raises ValueError when the file does not hold it."""
     # by name: of a file that another version made, DuckDB then says what is missing
     names = ", ".join(column.name for column in columns(Runs))
-    rows = framed(connection, f"SELECT {names} FROM runs WHERE run_id = $run_id", {"run_id": run_id})  # noqa: S608 - declared names
+    rows = query_frame(connection, f"SELECT {names} FROM runs WHERE run_id = $run_id", {"run_id": run_id})  # noqa: S608 - declared names
     if rows.is_empty():
         message = f"the file does not hold run {run_id}"
         raise ValueError(message)
     return rows.row(0, named=True)
 
 
-def _section(answers: Answers, anchor: str, title: str, made: Callable[[Answers], Section]) -> Section:
+def _section(answers: Answers, anchor: str, title: str, made: Callable[[Answers], ReportSection]) -> ReportSection:
     try:
         return made(answers)
     except (duckdb.CatalogException, duckdb.BinderException):
-        return Section(anchor, title, [_NOT_TOLD])
+        return ReportSection(anchor, title, [_NOT_TOLD])
 
 
 def _newest(answers: Answers) -> pl.DataFrame | None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from slowwave.dashboards.charts.theme import chart_svg, chart_words, untitled
+from slowwave.dashboards.charts.theme import chart_svg, chart_words, remove_title
 from slowwave.dashboards.cookbook.answers import ShownTable
-from slowwave.dashboards.words import named
+from slowwave.dashboards.words import project_label
 
 if TYPE_CHECKING:
     import altair as alt
@@ -48,17 +48,19 @@ class Items:
     command: str
 
 
-def distinguished(items: Sequence[Item], ids: Sequence[str]) -> list[Item]:
+def distinguish_items(items: Sequence[Item], ids: Sequence[str]) -> list[Item]:
     """The items, those that read alike each with its id."""
     alike = Counter((item.lead, item.text, item.note) for item in items)
     return [
-        replace(item, lead=f"{item.lead} · {named(about)}") if alike[item.lead, item.text, item.note] > 1 else item
+        replace(item, lead=f"{item.lead} · {project_label(about)}")
+        if alike[item.lead, item.text, item.note] > 1
+        else item
         for item, about in zip(items, ids, strict=True)
     ]
 
 
 @dataclass
-class Section:
+class ReportSection:
     """One question: what is said of it first, then things to look at, charts, tables, and commands to go on with."""
 
     anchor: str
@@ -69,10 +71,10 @@ class Section:
     tables: list[ShownTable] = field(default_factory=list)
     commands: list[str] = field(default_factory=list)
 
-    def drawn(self, chart: alt.LayerChart) -> None:
+    def add_chart(self, chart: alt.LayerChart) -> None:
         """Add a chart."""
         title, subtitle, _ = chart_words(chart)
-        self.figures.append(Figure(title, subtitle, Markup(chart_svg(untitled(chart), _CHART_WIDTH))))  # noqa: S704 - escaped by it
+        self.figures.append(Figure(title, subtitle, Markup(chart_svg(remove_title(chart), _CHART_WIDTH))))  # noqa: S704 - escaped by it
 
     def next(self, *commands: str) -> None:
         """Add commands to run next; one that cannot be copied safely is left out."""

@@ -7,16 +7,16 @@ import polars as pl
 from slowwave.dashboards.words import (
     beside_base_rate,
     interval,
-    listed,
-    named,
+    join_words,
     number_of,
     part,
-    quoted,
+    project_label,
+    quote_text,
     sentence,
     small_part,
     sum_of,
 )
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import utc_text
 
 Sentences = list[str]
@@ -31,19 +31,20 @@ _WEIGHED = (
 )
 
 
-def untried(rows: pl.DataFrame, total: int) -> str:
+def describe_untried(rows: pl.DataFrame, total: int) -> str:
     """What might be tried. `rows`: first of `total` rows of the recipe `untried_strategies`."""
     if rows.is_empty():
         return "No strategy of the project that was not tried here is likely to beat the best tried one."
     first = rows.row(0, named=True)
-    where = " / ".join(named(first[name]) for name in ("project", "agent", "task_type") if first[name])
+    where = " / ".join(project_label(first[name]) for name in ("project", "agent", "task_type") if first[name])
     elsewhere = (
         f"elsewhere {first['elsewhere_successes']:,} of {number_of(first['elsewhere_attempts'], 'attempt')} succeeded"
         if first["elsewhere_attempts"]
         else f"other agents succeeded in {first['twin_successes']:,} of {number_of(first['twin_attempts'], 'attempt')}"
     )
     return (
-        f"{quoted(first['strategy'])} was not tried here ({where or 'no project'}); {elsewhere}. Estimated success of "
+        f"{quote_text(first['strategy'])} was not tried here ({where or 'no project'}); {elsewhere}. "
+        "Estimated success of "
         f"a first attempt {part(first['confidence'])}; 90 % credible interval "
         f"{interval(first['confidence_low'], first['confidence_high'])}; the best so far "
         f"has {part(first['best_tried_confidence'])}, and the kind of task alone says {part(first['task_estimate'])}. "
@@ -60,7 +61,7 @@ def patterns(states: pl.DataFrame) -> Sentences:
         "closed": "closed (no longer failing more than others, or now expected to succeed)",
     }
     found = [f"{count:,} {words.get(state, state)}" for state, count in states.select("state", "rows").iter_rows()]
-    return [sentence(f"{number_of(sum_of(states), 'anti-pattern')}: {listed(found)}")]
+    return [sentence(f"{number_of(sum_of(states), 'anti-pattern')}: {join_words(found)}")]
 
 
 def need(cutoffs: pl.DataFrame) -> Sentences:
@@ -84,7 +85,7 @@ def need(cutoffs: pl.DataFrame) -> Sentences:
     ]
 
 
-def refused(reasons: pl.DataFrame) -> Sentences:
+def describe_quarantine(reasons: pl.DataFrame) -> Sentences:
     """What was refused. `reasons`: of the recipe `quarantine_reasons`, most rows first."""
     total = sum_of(reasons, "refused")
     if not total:
@@ -92,22 +93,22 @@ def refused(reasons: pl.DataFrame) -> Sentences:
     first = reasons.row(0, named=True)
     is_tied = reasons.height > 1 and reasons["refused"][1] == first["refused"]
     often = "among them" if is_tied else "most often"
-    of_first = f"{number_of(first['refused'], 'row')}: {quoted(first['reason'])}"
+    of_first = f"{number_of(first['refused'], 'row')}: {quote_text(first['reason'])}"
     many = number_of(reasons.height, "reason")
     return [f"{number_of(total, 'row was', 'rows were')} refused so far, for {many}; {often}, {of_first}"]
 
 
-def landed(days: pl.DataFrame) -> Sentences:
+def describe_landed_rows(days: pl.DataFrame) -> Sentences:
     """How rows arrived. `days`: of the recipe `landed_by_day`."""
     if days.is_empty():
         return ["No row has landed yet."]
     rows, late = sum_of(days, "rows_count"), sum_of(days, "late_count")
     told = f"{number_of(rows, 'row is', 'rows are')} in the tables, each in its latest version"
     inferred = sum_of(days, "inferred_count")
-    told += f", of them {counted(inferred, 'inferred outcome')}" if inferred else ""
+    told += f", of them {format_count(inferred, 'inferred outcome')}" if inferred else ""
     after = f"recorded more than {_LATE_HOURS} hours after {'it' if late == 1 else 'they'}"
     return [
-        f"{told}; {counted(late, 'was', 'were')} {after} happened.",
+        f"{told}; {format_count(late, 'was', 'were')} {after} happened.",
         "There may be more of them than were delivered: an inline `success` makes an outcome of its own.",
     ]
 

@@ -24,14 +24,14 @@ from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.errors import AuditFailedError, UserError, WrongUsageError
 from slowwave.flows.kernel.run_ids import new_run_id, utc_now
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.flows.lake.engine import suited_engine
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.landed_lake import landed_lake
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.nightly.build import build
 from slowwave.flows.nightly.nightly import make_plan
-from slowwave.flows.publish.plan import Plan
+from slowwave.flows.publish.plan import BuildPlan
 from slowwave.flows.publish.publish import publish
 from slowwave.flows.publish.run import Progress, Run
 from slowwave.transforms.core.methods.registry import compared_by, method
@@ -75,7 +75,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class _Side:
-    plan: Plan
+    plan: BuildPlan
     serving: Path
 
 
@@ -104,10 +104,10 @@ def compare_methods(
     params, as_of = settings.params(), as_of or _as_of_current(settings) or utc_now()
     for _ in range(_TRIES - 1):
         try:
-            return _compared(settings, params, (param, old, new), as_of, project, examples, progress)
+            return _build_comparison(settings, params, (param, old, new), as_of, project, examples, progress)
         except FileNotFoundError:  # merged or removed while they were read
             continue
-    return _compared(settings, params, (param, old, new), as_of, project, examples, progress)
+    return _build_comparison(settings, params, (param, old, new), as_of, project, examples, progress)
 
 
 def _as_of_current(settings: Settings) -> datetime | None:
@@ -121,7 +121,7 @@ def _row_of(lake: Lake, serving: Path) -> dict[str, Any]:
     return rows.row(0, named=True) if rows.height else {}
 
 
-def _compared(
+def _build_comparison(
     settings: Settings,
     params: Params,
     methods: tuple[str, str, str],
@@ -134,7 +134,7 @@ def _compared(
     with tempfile.TemporaryDirectory(prefix="slowwave-compare-") as folder:
         lake = AsideLake(settings.lake_folder, Path(folder) / "lake")
         sides = [
-            _computed(settings, lake, params.with_method(param, one), as_of, Path(folder), one, progress(one))
+            _compute_side(settings, lake, params.with_method(param, one), as_of, Path(folder), one, progress(one))
             for one in (old, new)
         ]
         progress("")("compare", 0, 0)
@@ -143,7 +143,7 @@ def _compared(
     return Comparison(old, new, param, as_of, project, tables, not_compared)
 
 
-def _computed(
+def _compute_side(
     settings: Settings,
     lake: AsideLake,
     params: Params,
@@ -180,7 +180,7 @@ def _side_by_side(
     """A database with the schemas before and after: the published tables of both, under the same names of methods."""
     with duckdb.connect(config={"temp_directory": str(folder / "spill"), "memory_limit": _MEMORY}) as connection:
         connection.execute("SET VARIABLE project = $project", {"project": project})
-        for schema, side, renamed in zip(("before", "after"), sides, ({}, _renamed(old, new)), strict=True):
+        for schema, side, renamed in zip(("before", "after"), sides, ({}, _map_to_old_names(old, new)), strict=True):
             connection.execute(f"ATTACH $path AS {schema}_file (READ_ONLY)", {"path": str(side.serving)})
             connection.execute(f"CREATE SCHEMA {schema}")
             columns = columns_of(connection, f"{schema}_file")
@@ -191,7 +191,7 @@ def _side_by_side(
         yield connection
 
 
-def _renamed(old: str, new: str) -> dict[str, str]:
+def _map_to_old_names(old: str, new: str) -> dict[str, str]:
     """The new names of methods, and what the rows that name them are compared as: another name alone is no change."""
     before = {brought.partition("/")[0]: brought for brought in method(old).brings}
     brought = {one: before.get(one.partition("/")[0], one) for one in method(new).brings}
@@ -243,7 +243,7 @@ def _changes(
         shown = [{**row, "change": _WORDS.get(row["change"], row["change"])} for row in shown]
         found.append(TableChange(diff, name in evidence, shown))
     if project is not None and not rows:
-        message = f"no table has a row of project {quoted(project)}"
+        message = f"no table has a row of project {quote_shortened(project)}"
         raise UserError(message)
     return found, not_compared
 

@@ -31,7 +31,7 @@ from slowwave.flows.kernel.doors import outside
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.store import write_durably
-from slowwave.flows.kernel.terminal import counted, quoted, spreadsheet_safe, terminal_safe
+from slowwave.flows.kernel.terminal import format_count, quote_shortened, spreadsheet_safe, terminal_safe
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.graph import SERVING
 
@@ -74,15 +74,18 @@ def run_export(
 def _export(path: Path, tables: Sequence[str], output: Literal["parquet", "csv"], folder: Path, *, force: bool) -> None:
     with locked_connection(path, limits=_LIMITS) as connection:
         held = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
-        targets = {table: folder / f"{table.name}.{output}" for table in _chosen(tables, held, path.stem)}
+        targets = {table: folder / f"{table.name}.{output}" for table in _choose_tables(tables, held, path.stem)}
         there = [target for target in targets.values() if target.is_symlink() or target.exists()]
         if there and not force:
             message = f"{there[0]} is there already{_and_more(there)}: --force writes over it"
             raise UserError(message)
         for table, target in targets.items():
             rows = write_table(connection, table, target, output)
-            _tell(f"{terminal_safe(str(target))}  {counted(rows, 'row')}  {counted(target.stat().st_size, 'byte')}\n")
-    sys.stderr.write(f"slowwave: exported {counted(len(targets), 'table')} of run {path.stem}\n")
+            _tell(
+                f"{terminal_safe(str(target))}  {format_count(rows, 'row')}  "
+                f"{format_count(target.stat().st_size, 'byte')}\n"
+            )
+    sys.stderr.write(f"slowwave: exported {format_count(len(targets), 'table')} of run {path.stem}\n")
 
 
 def _tell(line: str) -> None:
@@ -94,14 +97,14 @@ def _tell(line: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _chosen(named: Sequence[str], held: set[str], run_id: str) -> list[type[Table]]:
+def _choose_tables(named: Sequence[str], held: set[str], run_id: str) -> list[type[Table]]:
     """The declared tables that are named, each once; none named: all that the run has."""
     declared = {table.name: table for table in SERVING}
     for name in named:
         if name not in declared:
             near = difflib.get_close_matches(name, declared, n=3)
             hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(declared)}"
-            message = f"{quoted(name)} is no published table: {hint}"
+            message = f"{quote_shortened(name)} is no published table: {hint}"
             raise UserError(message)
         if name not in held:
             message = f"run {run_id} has no table {name}: it was published by another version"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.flows.lake.published import current_run, run_path
 
 _MANY_NAMED = 5
@@ -30,10 +30,10 @@ def find_run(settings: Settings, named: str) -> Path:
         matching = [named]
     if not matching:
         known = f"; there are {_some(there[::-1])}" if there else ""
-        message = f"no serving file of a run {quoted(named)} (it may have been pruned){known}"
+        message = f"no serving file of a run {quote_shortened(named)} (it may have been pruned){known}"
         raise UserError(message)
     if len(matching) > 1:
-        message = f"{quoted(named)} is the start of {len(matching)} runs: {_some(matching)}"
+        message = f"{quote_shortened(named)} is the start of {len(matching)} runs: {_some(matching)}"
         raise UserError(message)
     return run_path(settings, matching[0])
 

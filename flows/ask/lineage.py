@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from slowwave.flows.ask.lineage_drawn import html_page, mermaid
-from slowwave.flows.ask.lineage_steps import KINDS, Step, by_room, last_run, lineage
+from slowwave.flows.ask.lineage_steps import KINDS, LineageStep, by_room, last_run, lineage
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, quoted, terminal_safe
+from slowwave.flows.kernel.terminal import format_count, quote_shortened, terminal_safe
 from slowwave.transforms.params import Params
 
 
@@ -21,7 +21,7 @@ def run_lineage(settings: Settings, table: str | None, *, output: str, rooms: bo
     Raises UserError for an unknown table, or when the link to the current publish leads nowhere.
     """
     if rooms and table is not None:
-        message = f"a room makes several tables: ask for --rooms, or for {quoted(table)}"
+        message = f"a room makes several tables: ask for --rooms, or for {quote_shortened(table)}"
         raise UserError(message)
     steps = lineage(table, params_shown(settings), last_run(settings))
     if rooms:
@@ -33,7 +33,7 @@ def run_lineage(settings: Settings, table: str | None, *, output: str, rooms: bo
     elif output == "html":
         text = html_page(table or "every table", steps)
     else:
-        text = _listed(steps) if table is None else _tree(steps)
+        text = _list_steps(steps) if table is None else _tree(steps)
     sys.stdout.write(text)
     sys.stdout.flush()
 
@@ -47,20 +47,20 @@ def params_shown(settings: Settings) -> Params:
         return Params()
 
 
-def facts(step: Step) -> str:
+def facts(step: LineageStep) -> str:
     """How much of it there is, at what grain, by which methods, at what cost: on one line; of a room its tables."""
     if step.kind == "room":
         return step.about
     known = [
         f"by {step.grain}" if step.grain.startswith("day") else step.grain,
-        "" if step.rows is None else counted(step.rows, "row"),
+        "" if step.rows is None else format_count(step.rows, "row"),
         "" if step.cpu_seconds is None else f"{step.cpu_seconds:.2f} s",
         ", ".join(step.methods),
     ]
     return " · ".join(fact for fact in known if fact)
 
 
-def _listed(steps: Sequence[Step]) -> str:
+def _list_steps(steps: Sequence[LineageStep]) -> str:
     """Every step, by kind, with what it is made from."""
     by_id = {step.id: step for step in steps}
     wide = max(len(step.name) for step in steps)
@@ -70,31 +70,31 @@ def _listed(steps: Sequence[Step]) -> str:
         for step in (step for step in steps if step.kind == kind):
             lines.append(f"  {step.name:{wide}}  {facts(step) or ', '.join(_columns_read(step, steps))}")
             if step.sources:
-                lines.append(f"  {'':{wide}}  from {', '.join(_called(by_id[source]) for source in step.sources)}")
+                lines.append(f"  {'':{wide}}  from {', '.join(_step_label(by_id[source]) for source in step.sources)}")
         if len(lines) > 1:
             blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
 
 
-def _columns_read(step: Step, steps: Sequence[Step]) -> list[str]:
+def _columns_read(step: LineageStep, steps: Sequence[LineageStep]) -> list[str]:
     return list(dict.fromkeys(name for each in steps for name in each.sources.get(step.id, ())))
 
 
-def _called(step: Step) -> str:
+def _step_label(step: LineageStep) -> str:
     return f"{step.name} (evidence)" if step.kind == "evidence" else step.name
 
 
-def _tree(steps: Sequence[Step]) -> str:
+def _tree(steps: Sequence[LineageStep]) -> str:
     """The last step with its sources below it, each listed once."""
     by_id = {step.id: step for step in steps}
     told: set[str] = set()
     lines = list[str]()
 
-    def tell(step: Step, columns: tuple[str, ...], head: str, below: str) -> None:
+    def tell(step: LineageStep, columns: tuple[str, ...], head: str, below: str) -> None:
         again = step.id in told and bool(step.sources)
         told.add(step.id)
         said = "(see above)" if again else facts(step) or ", ".join(columns)
-        lines.append(f"{head}{_called(step)}  {said}")
+        lines.append(f"{head}{_step_label(step)}  {said}")
         for at, (source, read) in enumerate(() if again else step.sources.items()):
             is_last = at == len(step.sources) - 1
             tell(by_id[source], read, below + ("└─ " if is_last else "├─ "), below + ("   " if is_last else "│  "))

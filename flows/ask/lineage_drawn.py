@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from slowwave.flows.ask.lineage_steps import KINDS, Step
+from slowwave.flows.ask.lineage_steps import KINDS, LineageStep
 
 _SHAPES = {
     "landed": ('[("', '")]'),
@@ -30,7 +30,7 @@ td, th { text-align: left; vertical-align: top; padding: .3rem .8rem .3rem 0; bo
 """
 
 
-def mermaid(steps: Sequence[Step]) -> str:
+def mermaid(steps: Sequence[LineageStep]) -> str:
     """A flowchart for Markdown pages that draw Mermaid."""
     lines = ["flowchart LR"]
     for step in steps:
@@ -40,7 +40,7 @@ def mermaid(steps: Sequence[Step]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def html_page(title: str, steps: Sequence[Step]) -> str:
+def html_page(title: str, steps: Sequence[LineageStep]) -> str:
     """The drawing, and of each step what it is, from what, by which methods, how many rows and at what cost."""
     by_id = {step.id: step for step in steps}
     rows = []
@@ -64,7 +64,7 @@ def html_page(title: str, steps: Sequence[Step]) -> str:
     )
 
 
-def figure_page(steps: Sequence[Step]) -> tuple[str, int]:
+def figure_page(steps: Sequence[LineageStep]) -> tuple[str, int]:
     """Return a page of the drawing and what its colours mean, for a frame in another page, and its height in pixels."""
     high = max(y for _, y in _places(steps).values()) + _HIGH + _MARGIN
     legend_high = _LEGEND_HIGH * len({step.kind for step in steps})
@@ -72,7 +72,7 @@ def figure_page(steps: Sequence[Step]) -> tuple[str, int]:
     return _document("What is made from what", _figure(steps), style), legend_high + high + _LEGEND_HIGH
 
 
-def _figure(steps: Sequence[Step]) -> str:
+def _figure(steps: Sequence[LineageStep]) -> str:
     """The drawing, which the keyboard scrolls, and above it what its colours mean."""
     legend = "".join(
         f'<p><svg width="14" height="14" aria-hidden="true"><rect class="{kind}" width="13" height="13"/></svg> '
@@ -92,7 +92,7 @@ def _document(title: str, body: str, style: str = "") -> str:
     )
 
 
-def drawing(steps: Sequence[Step]) -> str:
+def drawing(steps: Sequence[LineageStep]) -> str:
     """An SVG: sources to the left, each step in the column behind its last source, lines between them."""
     places = _places(steps)
     wide = max(x for x, _ in places.values()) + _WIDE + _MARGIN
@@ -116,7 +116,7 @@ def drawing(steps: Sequence[Step]) -> str:
     return "".join(parts) + "</svg>"
 
 
-def _places(steps: Sequence[Step]) -> dict[str, tuple[int, int]]:
+def _places(steps: Sequence[LineageStep]) -> dict[str, tuple[int, int]]:
     """Where the upper left corner of each step is; within a column by the middle of its sources."""
     columns: dict[str, int] = {}
     for step in steps:

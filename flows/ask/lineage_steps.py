@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 from slowwave.flows.ask.connection import published_file
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import quoted
-from slowwave.transforms.core.node import Given, Handed, Node, Rows, Source, named
+from slowwave.flows.kernel.terminal import quote_shortened
+from slowwave.transforms.core.node import Given, Handed, LandedInput, Node, Source, source_name
 from slowwave.transforms.core.schema import table_comment
 from slowwave.transforms.graph import EVIDENCE, NODES, STATES
 from slowwave.transforms.landing.ledger_tables import RunSteps
@@ -29,11 +29,11 @@ KINDS: Mapping[str, str] = {
     "published": "Published: for `slowwave sql`",
     "room": "Rooms: the tables that the code in one folder of transforms/ makes",
 }
-_GIVEN_BY: Mapping[Given, Node] = {given: node for node in NODES for given in node.gives}
+_GIVEN_BY: Mapping[Given, Node] = {given: node for node in NODES for given in node.outputs}
 
 
 @dataclass(frozen=True)
-class Step:
+class LineageStep:
     """Something that is landed or made: of what, by what, how much of it the last publish had, and at what cost.
 
     `sources`: ids of steps, with the columns that are read of each; of what is made, all are. `cpu_seconds`: of all
@@ -61,26 +61,26 @@ class LastRun:
     cpu_seconds: dict[str, float] = field(default_factory=dict)
 
 
-def lineage(table: str | None, params: Params, last: LastRun) -> list[Step]:
+def lineage(table: str | None, params: Params, last: LastRun) -> list[LineageStep]:
     """The steps to `table`, each behind its sources, itself last; None: all tables, without what is handed on."""
     if table is None:
         order: list[Given] = [given for node in NODES for given in node.tables]
         sources = {given: list(_tables_behind(given)) for given in order}
     else:
-        order = list(dict.fromkeys(_behind(_known(table))))
+        order = list(dict.fromkeys(_behind(_find_output(table))))
         sources = {given: list(_GIVEN_BY[given].taken) for given in order}
-    landed = {taken.of.name: taken for given in order for taken in sources[given] if isinstance(taken, Rows)}
-    steps = [Step(_id(rows), name, "landed", table_comment(rows.of)) for name, rows in sorted(landed.items())]
+    landed = {taken.of.name: taken for given in order for taken in sources[given] if isinstance(taken, LandedInput)}
+    steps = [LineageStep(_id(rows), name, "landed", table_comment(rows.of)) for name, rows in sorted(landed.items())]
     for given in order:
         node = _GIVEN_BY[given]
         kind = _kind(given)
         steps.append(
-            Step(
+            LineageStep(
                 id=_id(given),
                 name=given.name,
                 kind=kind,
                 about=given.description if isinstance(given, Handed) else table_comment(given),
-                sources=_read(sources[given]),
+                sources=_merge_source_columns(sources[given]),
                 made_by=node.function,
                 grain="day, in buckets" if node.in_buckets else node.grain,
                 methods=tuple(node.method_ids(params)),
@@ -92,7 +92,7 @@ def lineage(table: str | None, params: Params, last: LastRun) -> list[Step]:
     return steps
 
 
-def by_room(steps: Sequence[Step]) -> list[Step]:
+def by_room(steps: Sequence[LineageStep]) -> list[LineageStep]:
     """The same, but all that the code of one room makes is one step, which `about` names the tables of."""
     room_of = {step.id: _room(step) for step in steps}
     found = [step for step in steps if step.kind == "landed"]
@@ -104,21 +104,23 @@ def by_room(steps: Sequence[Step]) -> list[Step]:
                 if room_of[source] != room:
                     sources[room_of[source]] = tuple(dict.fromkeys((*sources.get(room_of[source], ()), *names)))
         tables = ", ".join(dict.fromkeys(step.name for step in made))
-        found.append(Step(room, room.removeprefix("room_"), "room", tables, sources))
+        found.append(LineageStep(room, room.removeprefix("room_"), "room", tables, sources))
     return found
 
 
-def _room(step: Step) -> str:
+def _room(step: LineageStep) -> str:
     return step.id if step.kind == "landed" else f"room_{step.made_by.split('.')[2]}"
 
 
-def _known(name: str) -> Given:
+def _find_output(name: str) -> Given:
     """The table of that name, the published one where evidence is published too; or what is handed on."""
-    of_name = [given for node in NODES for given in node.gives if given.name == name]
+    of_name = [given for node in NODES for given in node.outputs if given.name == name]
     if of_name:
         return max(of_name, key=lambda given: _kind(given) == "published")
     names = [given.name for node in NODES for given in node.tables]
-    message = f"nothing is made that is called {quoted(name)}: the tables are {', '.join(dict.fromkeys(names))}"
+    message = (
+        f"nothing is made that is called {quote_shortened(name)}: the tables are {', '.join(dict.fromkeys(names))}"
+    )
     raise UserError(message)
 
 
@@ -126,9 +128,9 @@ def _behind(given: Given) -> Iterator[Given]:
     """Everything that is made for it, sources first, and itself; some of it more than once."""
     needed = {given}
     for node in reversed(NODES):
-        if needed & set(node.gives):
-            needed |= {taken for taken in node.taken if not isinstance(taken, Rows)}
-    return (one for node in NODES for one in node.gives if one in needed)
+        if needed & set(node.outputs):
+            needed |= {taken for taken in node.taken if not isinstance(taken, LandedInput)}
+    return (one for node in NODES for one in node.outputs if one in needed)
 
 
 def _tables_behind(given: Given) -> Iterator[Source]:
@@ -141,7 +143,7 @@ def _tables_behind(given: Given) -> Iterator[Source]:
 
 
 def _kind(thing: Source) -> Kind:
-    if isinstance(thing, Rows):
+    if isinstance(thing, LandedInput):
         return "landed"
     if isinstance(thing, Handed):
         return "handed"
@@ -151,14 +153,14 @@ def _kind(thing: Source) -> Kind:
 
 
 def _id(thing: Source) -> str:
-    return f"{_kind(thing)}_{named(thing)}"
+    return f"{_kind(thing)}_{source_name(thing)}"
 
 
-def _read(sources: Sequence[Source]) -> dict[str, tuple[str, ...]]:
+def _merge_source_columns(sources: Sequence[Source]) -> dict[str, tuple[str, ...]]:
     """The ids of what is read, each once, with the columns of landed tables."""
     found: dict[str, tuple[str, ...]] = {}
     for taken in sources:
-        names = taken.columns if isinstance(taken, Rows) else ()
+        names = taken.columns if isinstance(taken, LandedInput) else ()
         found[_id(taken)] = tuple(dict.fromkeys((*found.get(_id(taken), ()), *names)))
     return found
 

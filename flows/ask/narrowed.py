@@ -134,11 +134,11 @@ def narrow(connection: duckdb.DuckDBPyConnection, narrowed: Narrowed) -> None:
     ((database,),) = connection.execute("SELECT current_database()").fetchall()
     tables = dict(connection.execute(_COLUMNS).fetchall())
     try:
-        published = _named(database, "memory_health")
+        published = _qualified_name(database, "memory_health")
         _view(connection, "memory_health", _MEMORIES.format(published=published))
         _view(connection, "other_memories", _OTHER_MEMORIES.format(published=published))
         if narrowed.user is not None:
-            published = _named(database, "counted_outcomes")
+            published = _qualified_name(database, "counted_outcomes")
             _view(connection, "other_outcomes", _OTHER_OUTCOMES.format(published=published))
         for table, columns in tables.items():
             left_out = _left_out(table, narrowed)
@@ -147,7 +147,7 @@ def narrow(connection: duckdb.DuckDBPyConnection, narrowed: Narrowed) -> None:
                 continue
             shown = f"* REPLACE ({left_out})" if left_out else "*"
             rows = " AND ".join(f"({condition})" for condition in conditions)
-            _view(connection, table, f"SELECT {shown} FROM {_named(database, table)} WHERE {rows}")  # noqa: S608 - quoted
+            _view(connection, table, f"SELECT {shown} FROM {_qualified_name(database, table)} WHERE {rows}")  # noqa: S608 - quoted
     except duckdb.Error as error:
         if is_of_another_release(error):
             raise UserError(OTHER_RELEASE) from error
@@ -241,10 +241,10 @@ def _memories_about(memories: pl.LazyFrame, narrowed: Narrowed) -> pl.LazyFrame:
 
 
 def _view(connection: duckdb.DuckDBPyConnection, name: str, sql: str) -> None:
-    connection.execute(f"CREATE TEMP VIEW {_named(name)} AS {sql}")
+    connection.execute(f"CREATE TEMP VIEW {_qualified_name(name)} AS {sql}")
 
 
-def _named(*parts: str) -> str:
+def _qualified_name(*parts: str) -> str:
     if len(parts) > 1:
         parts = (parts[0], "main", *parts[1:])
     return ".".join('"' + part.replace('"', '""') + '"' for part in parts)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from slowwave.flows.ask.cells import cell_text, json_bytes
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.terminal import shortened, spreadsheet_safe, terminal_safe
+from slowwave.flows.kernel.terminal import shorten_to_width, spreadsheet_safe, terminal_safe
 
 if TYPE_CHECKING:
     import duckdb
@@ -108,7 +108,9 @@ def write_parquet_result(relation: duckdb.DuckDBPyRelation, to: BinaryIO | None 
 
     for name, dtype in zip(relation.columns, map(str, relation.types), strict=True):
         if any(wide in dtype for wide in _TOO_WIDE):
-            message = f"Parquet cannot hold column {shortened(terminal_safe(name), 100)} ({dtype}): cast it to VARCHAR"
+            message = (
+                f"Parquet cannot hold column {shorten_to_width(terminal_safe(name), 100)} ({dtype}): cast it to VARCHAR"
+            )
             raise UserError(message)
     reader = relation.to_arrow_reader(BATCH_ROWS)
     names = distinct_names(reader.schema.names)

@@ -15,7 +15,7 @@ import duckdb
 import typer
 
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.terminal import quoted, shortened
+from slowwave.flows.kernel.terminal import quote_shortened, shorten_to_width
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 _GLOB = re.compile(r"[*?\[]")
@@ -55,7 +55,7 @@ def own_files(given: Sequence[str], taken: Callable[[], Collection[str]]) -> lis
     for text in given:
         name, equals, file = text.partition("=")
         if not equals or not file or not _NAME.fullmatch(name):
-            message = f"{quoted(text)} is not NAME=FILE, with a name of letters, digits and _"
+            message = f"{quote_shortened(text)} is not NAME=FILE, with a name of letters, digits and _"
             raise _wrong(message)
         if name.lower() in found:
             message = f"two files are called {name}: give each a name of its own"
@@ -75,7 +75,7 @@ def _wrong(message: str) -> typer.BadParameter:
 def _reader(file: str) -> str:
     kind = _kind(Path(file))
     if kind not in _READERS:
-        message = f"{quoted(file)} is of no kind that is read here: its name must end in {', '.join(_READERS)}"
+        message = f"{quote_shortened(file)} is of no kind that is read here: its name must end in {', '.join(_READERS)}"
         raise _wrong(f"{message}, or for all but Parquet in .gz or .zst behind that")
     return _READERS[kind]
 
@@ -125,7 +125,7 @@ def copy_own_file(connection: duckdb.DuckDBPyConnection, file: OwnFile) -> None:
                 {"path": str(link), **values},
             )
         except duckdb.Error as error:
-            message = f"{file.path} cannot be read: {_said(error, str(link), values)}"
+            message = f"{file.path} cannot be read: {_describe_error(error, str(link), values)}"
             raise UserError(message) from error
 
 
@@ -142,7 +142,7 @@ def _delimiter(path: Path) -> str:
     return max(_DELIMITERS, key=line.count)
 
 
-def _said(error: duckdb.Error, link: str, values: dict[str, str]) -> str:
+def _describe_error(error: duckdb.Error, link: str, values: dict[str, str]) -> str:
     """What DuckDB says, in a line, without the names that it has from us."""
     text = str(error).strip()
     if "Error when sniffing file" in text:
@@ -150,4 +150,4 @@ def _said(error: duckdb.Error, link: str, values: dict[str, str]) -> str:
         return f"it is no CSV with a line of names, and as many cells in every other line (separated by {by})"
     lines = text.partition("\n\n")[0].splitlines()
     said = "; ".join(line.strip() for line in lines if not line.startswith(("LINE ", "Possible ")))
-    return shortened(said.replace(f"'{link}'", "it").replace(f'"{link}"', "it").replace(link, "it"), _MOST_SAID)
+    return shorten_to_width(said.replace(f"'{link}'", "it").replace(f'"{link}"', "it").replace(link, "it"), _MOST_SAID)

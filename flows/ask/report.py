@@ -24,7 +24,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.kernel.store import write_durably
-from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.kernel.terminal import shorten_to_width
 from slowwave.flows.lake.published import current_run, report_file
 
 STANDARD_OUTPUT = "-"
@@ -109,7 +109,7 @@ def write_report(settings: Settings, serving: Path) -> Path:
     return path
 
 
-def reported(settings: Settings) -> str:
+def ensure_current_report(settings: Settings) -> str:
     """Write the report of current if it is not there, and say where it is, or why it is not; '' before any publish.
 
     A process of its own draws it: whatever ends that, or keeps it from ending, is said and no more. The publish stands.
@@ -122,7 +122,7 @@ def reported(settings: Settings) -> str:
         return str(path)
     try:
         with stage_cost("report"):
-            done = _drawn(settings, serving)
+            done = _run_report_process(settings, serving)
     except (OSError, subprocess.TimeoutExpired) as error:
         return _not_written(str(error))
     if done.returncode == 0:
@@ -131,7 +131,7 @@ def reported(settings: Settings) -> str:
     return _not_written(said[-1].removeprefix("slowwave: ") if said else f"exit code {done.returncode}")
 
 
-def _drawn(settings: Settings, serving: Path) -> subprocess.CompletedProcess[str]:
+def _run_report_process(settings: Settings, serving: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: S603 - our own command
         [sys.executable, "-P", "-m", "slowwave.flows.cli.main", "report", "--run", serving.stem],
         env={**os.environ, "SLOWWAVE_HOME": str(settings.home)},
@@ -145,7 +145,7 @@ def _drawn(settings: Settings, serving: Path) -> subprocess.CompletedProcess[str
 
 
 def _not_written(reason: str) -> str:
-    return f"not written: {shortened(reason, _SHOWN_REASON)}; `slowwave report` tries again"
+    return f"not written: {shorten_to_width(reason, _SHOWN_REASON)}; `slowwave report` tries again"
 
 
 def _report_of(serving: Path, narrowed: Narrowed = EVERYTHING, form: Form = "html") -> bytes:

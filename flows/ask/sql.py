@@ -30,7 +30,7 @@ from slowwave.flows.kernel.doors import outside
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, quoted, terminal_safe
+from slowwave.flows.kernel.terminal import format_count, quote_shortened, terminal_safe
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -195,12 +195,12 @@ def answer_query(
             _run(text, values, serving, _landed_views(settings, text, cut), write, limits, narrowed, own)
     except duckdb.Error as error:
         if views is not None:
-            from slowwave.flows.lake.misfits import explained  # Polars is loaded
+            from slowwave.flows.lake.misfits import explain_read_error  # Polars is loaded
 
-            told = explained(error, settings.lake_folder)
+            told = explain_read_error(error, settings.lake_folder)
             if isinstance(told, UserError):
                 raise told from error
-        raise UserError(_explained(error, text, serving, own)) from error
+        raise UserError(_explain_error(error, text, serving, own)) from error
 
 
 def _landed_views(settings: Settings, text: str, cut: datetime) -> LandedViews | None:
@@ -280,14 +280,14 @@ def _batches(connection: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Any, 
         size = BATCH_ROWS
 
 
-def _explained(error: duckdb.Error, text: str, serving: Path | None, own: Sequence[OwnFile]) -> str:
+def _explain_error(error: duckdb.Error, text: str, serving: Path | None, own: Sequence[OwnFile]) -> str:
     """DuckDB's message, or what it means here."""
     if isinstance(error, duckdb.ParserException) and _NAME.fullmatch(text):
         if text.strip().casefold() in _published_names():
-            return f"{quoted(text.strip())} is a table: `slowwave sql 'FROM {text.strip()}'` shows it"
+            return f"{quote_shortened(text.strip())} is a table: `slowwave sql 'FROM {text.strip()}'` shows it"
         near = difflib.get_close_matches(text.strip(), cookbook(), n=3)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
-        return f"{quoted(text.strip())} is neither SQL nor in the cookbook: {hint}see `slowwave sql --list`"
+        return f"{quote_shortened(text.strip())} is neither SQL nor in the cookbook: {hint}see `slowwave sql --list`"
     missing = _MISSING_TABLE.search(str(error))
     is_ours = missing is not None and missing[1].strip('"').casefold() in _published_names()
     if serving is None and is_ours:
@@ -301,7 +301,7 @@ def _explained(error: duckdb.Error, text: str, serving: Path | None, own: Sequen
         known = _published_names() | _landed_names() | {file.name for file in own}
         near = difflib.get_close_matches(name.casefold(), sorted(known), n=3)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
-        return f"there is no table {quoted(name)}: {hint}`slowwave inspect schema` lists them"
+        return f"there is no table {quote_shortened(name)}: {hint}`slowwave inspect schema` lists them"
     return error_lines(error)
 
 
@@ -353,7 +353,7 @@ def _print_cookbook(recipes: Mapping[str, Recipe]) -> None:
         )
     console = screen()
     console.print(grid)
-    console.print(Text(counted(len(recipes), "recipe")))
+    console.print(Text(format_count(len(recipes), "recipe")))
 
 
 def _write_cookbook_json(recipes: Mapping[str, Recipe]) -> None:

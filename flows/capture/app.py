@@ -18,10 +18,10 @@ from slowwave.flows.capture import otlp_wire
 from slowwave.flows.capture.admitted import is_addressed, is_of_other_site
 from slowwave.flows.capture.bodies import RefusedBodyError, unpacked_body
 from slowwave.flows.capture.committer import Committer
-from slowwave.flows.capture.counts import Counts
-from slowwave.flows.capture.limits import Held, Limits, Rates
-from slowwave.flows.capture.posts import Answer, Post, Sender, Where, later, said
-from slowwave.flows.capture.remembered import Remembered
+from slowwave.flows.capture.counts import ReceiverCounts
+from slowwave.flows.capture.limits import BufferedBytes, Limits, Rates
+from slowwave.flows.capture.posts import HttpAnswer, Post, Sender, Where, error_answer, later
+from slowwave.flows.capture.remembered import PostAnswerCache
 from slowwave.flows.capture.senders import Senders
 from slowwave.flows.capture.spool import Spool
 from slowwave.flows.kernel.errors import UserError
@@ -44,7 +44,7 @@ class Receiver:
     senders: Senders
     committer: Committer
     spool: Spool
-    counts: Counts
+    counts: ReceiverCounts
     limits: Limits
     names: Collection[str]
     inbox: str
@@ -52,21 +52,21 @@ class Receiver:
     def app(self) -> Starlette:
         """The app."""
         takes = _Takes(self)
-        routes = [Route(path, takes.posted, methods=["POST"]) for path in _POSTED]
+        routes = [Route(path, takes.take_post, methods=["POST"]) for path in _POSTED]
         routes += [Route("/healthz", takes.health, methods=["GET"]), Route("/metrics", takes.metrics, methods=["GET"])]
         return Starlette(routes=routes, exception_handlers={404: _nowhere, 405: _otherwise})
 
 
 async def _nowhere(_request: Request, _error: Exception) -> Response:
-    return _as_json(said(404, f"nothing is taken there: post to {', '.join(_POSTED)}"))
+    return _as_json(error_answer(404, f"nothing is taken there: post to {', '.join(_POSTED)}"))
 
 
 async def _otherwise(request: Request, error: Exception) -> Response:
     allowed = (error.headers or {}).get("Allow", "") if isinstance(error, HTTPException) else ""
-    return _as_json(said(405, f"{request.url.path} answers {allowed} alone"), Allow=allowed)
+    return _as_json(error_answer(405, f"{request.url.path} answers {allowed} alone"), Allow=allowed)
 
 
-def _as_json(answer: Answer, **headers: str) -> Response:
+def _as_json(answer: HttpAnswer, **headers: str) -> Response:
     return Response(answer.body, answer.status, headers, answer.content_type)
 
 
@@ -75,24 +75,24 @@ class _Takes:
 
     def __init__(self, receiver: Receiver) -> None:
         self._is = receiver
-        self._held = Held(receiver.limits.held_bytes)
+        self._held = BufferedBytes(receiver.limits.held_bytes)
         self._rates = Rates(receiver.limits.rate)
-        self._remembered = Remembered()
+        self._remembered = PostAnswerCache()
 
-    async def posted(self, request: Request) -> Response:
+    async def take_post(self, request: Request) -> Response:
         """Take rows or telemetry; what is answered 200 is durable."""
-        return await self._answered(request, self._posted)
+        return await self._build_response(request, self._answer_post)
 
     async def metrics(self, request: Request) -> Response:
         """What was counted, for whoever may post."""
-        return await self._answered(request, self._metrics)
+        return await self._build_response(request, self._metrics)
 
     async def health(self, request: Request) -> Response:
         """Whether posts can be kept now; it tells nothing else, and asks for no token."""
-        return await self._answered(request, self._health, asks_who=False)
+        return await self._build_response(request, self._health, asks_who=False)
 
-    async def _answered(
-        self, request: Request, ask: Callable[[Request, Sender], Awaitable[Answer]], *, asks_who: bool = True
+    async def _build_response(
+        self, request: Request, ask: Callable[[Request, Sender], Awaitable[HttpAnswer]], *, asks_who: bool = True
     ) -> Response:
         refused, sender = self._let_in(request, asks_who=asks_who)
         try:
@@ -100,17 +100,17 @@ class _Takes:
         except RefusedBodyError as error:
             answer = error.answer
         except ClientDisconnect:
-            answer = said(400, "the connection was closed")
-        self._is.counts.answered(request.url.path, answer.status)
+            answer = error_answer(400, "the connection was closed")
+        self._is.counts.count_answer(request.url.path, answer.status)
         return Response(answer.body, answer.status, dict(answer.headers), answer.content_type)
 
-    def _let_in(self, request: Request, *, asks_who: bool) -> tuple[Answer | None, Sender]:
+    def _let_in(self, request: Request, *, asks_who: bool) -> tuple[HttpAnswer | None, Sender]:
         """Why a request is not heard, else who sent it."""
         hosts = request.headers.getlist("host")
         if len(hosts) != 1 or not is_addressed(hosts[0], self._is.names):
-            return said(421, "this host is not called so: name it with --allow-host"), Sender()
+            return error_answer(421, "this host is not called so: name it with --allow-host"), Sender()
         if is_of_other_site(request.headers):
-            return said(403, "pages of other sites may not post here"), Sender()
+            return error_answer(403, "pages of other sites may not post here"), Sender()
         if not asks_who:
             return None, Sender()
         try:
@@ -118,26 +118,28 @@ class _Takes:
         except UserError:
             return later("who may post cannot be read here: see `slowwave token list`", 60), Sender()
         if sender is None:
-            unknown = Answer(401, said(401, "a valid token is needed").body, headers={"WWW-Authenticate": "Bearer"})
+            unknown = HttpAnswer(
+                401, error_answer(401, "a valid token is needed").body, headers={"WWW-Authenticate": "Bearer"}
+            )
             return unknown, Sender()
         return (later("too many requests", 1, 429) if self._rates.is_too_fast(sender.name) else None), sender
 
-    async def _posted(self, request: Request, sender: Sender) -> Answer:
+    async def _answer_post(self, request: Request, sender: Sender) -> HttpAnswer:
         where = _POSTED[request.url.path]
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         is_protobuf = kind == otlp_wire.PROTOBUF
         if is_protobuf and (where not in {"traces", "logs"} or not otlp_wire.can_read_protobuf()):
-            return said(415, otlp_wire.NEEDED if where in {"traces", "logs"} else "post JSON")
+            return error_answer(415, otlp_wire.NEEDED if where in {"traces", "logs"} else "post JSON")
         key = request.headers.get("idempotency-key", "").strip()
         if len(key) > _LONGEST_KEY:
-            return said(400, f"an Idempotency-Key has at most {_LONGEST_KEY} characters")
+            return error_answer(400, f"an Idempotency-Key has at most {_LONGEST_KEY} characters")
         async with unpacked_body(request, self._is.limits, self._held) as body:
             loop = asyncio.get_running_loop()
 
-            async def ask() -> Answer:
-                answered: asyncio.Future[Answer] = loop.create_future()
+            async def ask() -> HttpAnswer:
+                answered: asyncio.Future[HttpAnswer] = loop.create_future()
 
-                def tell(answer: Answer) -> None:
+                def tell(answer: HttpAnswer) -> None:
                     with suppress(RuntimeError):  # the loop has ended: nobody waits any more
                         loop.call_soon_threadsafe(lambda: None if answered.done() else answered.set_result(answer))
 
@@ -148,16 +150,16 @@ class _Takes:
                 return await ask()
             return await self._remembered.answer((sender.name, where, key), body, ask)
 
-    async def _metrics(self, _request: Request, _sender: Sender) -> Answer:
+    async def _metrics(self, _request: Request, _sender: Sender) -> HttpAnswer:
         text = self._is.counts.text(self._is.spool.waiting(), self._held.bytes)
-        return Answer(200, text.encode(), "text/plain; version=0.0.4; charset=utf-8")
+        return HttpAnswer(200, text.encode(), "text/plain; version=0.0.4; charset=utf-8")
 
-    async def _health(self, _request: Request, _sender: Sender) -> Answer:
+    async def _health(self, _request: Request, _sender: Sender) -> HttpAnswer:
         try:
             free = os.statvfs(self._is.inbox)
             is_well = free.f_bavail * free.f_frsize >= _LEAST_FREE and os.access(self._is.inbox, os.W_OK)
         except OSError:
             is_well = False
         if is_well and self._is.committer.is_alive:
-            return Answer(200, b'{"status":"ok"}')
+            return HttpAnswer(200, b'{"status":"ok"}')
         return later("nothing can be kept here now")

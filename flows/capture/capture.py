@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from slowwave.flows.capture.admitted import is_loopback
 from slowwave.flows.capture.committer import Committer
-from slowwave.flows.capture.counts import Counts
+from slowwave.flows.capture.counts import ReceiverCounts
 from slowwave.flows.capture.limits import Limits
 from slowwave.flows.capture.senders import Senders
 from slowwave.flows.capture.spool import Spool
@@ -27,7 +27,7 @@ from slowwave.flows.kernel.lock import capture_lock, ensure_home
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.store import make_durable_folder
-from slowwave.flows.kernel.terminal import quoted, terminal_safe
+from slowwave.flows.kernel.terminal import quote_shortened, terminal_safe
 from slowwave.flows.kernel.times import utc_iso
 from slowwave.flows.land.received.noted import note
 
@@ -62,11 +62,11 @@ class Listening:
             raise WrongUsageError(message)
         for path in (self.tls_cert, self.tls_key):
             if path is not None and not Path(path).is_file():
-                message = f"{quoted(path)} is no file: --tls-cert and --tls-key name files in PEM"
+                message = f"{quote_shortened(path)} is no file: --tls-cert and --tls-key name files in PEM"
                 raise WrongUsageError(message)
         if not self.must_have_token:
             return
-        if not any(one.use == "capture" and not one.revoked_at for one in Tokens(settings).listed()):
+        if not any(one.use == "capture" and not one.revoked_at for one in Tokens(settings).list_tokens()):
             message = "others can get here, so a token is needed first: `slowwave token add NAME --project PROJECT`"
             raise WrongUsageError(message)
         if not is_loopback(self.host) and self.tls_cert is None and not self.behind_proxy:
@@ -145,16 +145,16 @@ def _serve(
 
     logging.basicConfig(stream=sys.stderr, format="slowwave: capture: %(message)s", level=logging.WARNING)
     address = _address(listening, listener)
-    counts = Counts()
+    counts = ReceiverCounts()
     senders = Senders(settings, must_have_token=listening.must_have_token)
     spool = Spool(settings)
 
-    def noted(**more: str) -> None:
+    def note_counts(**more: str) -> None:
         with suppress(OSError):  # who looks is told of an earlier moment
-            note(settings, replace(counts.noted(), address=address, **more))
+            note(settings, replace(counts.build_note(), address=address, **more))
 
-    noted()
-    committer = Committer(spool, senders, counts, settings.longest_row, noted)
+    note_counts()
+    committer = Committer(spool, senders, counts, settings.longest_row, note_counts)
     receiver = Receiver(senders, committer, spool, counts, limits, listening.names, str(settings.inbox))
     app = receiver.app()
     app.router.lifespan_context = _answering(address)
@@ -187,7 +187,7 @@ def _serve(
     finally:
         committer.close()
         spool.close()
-        noted(stopped_at=utc_iso(utc_now()))
+        note_counts(stopped_at=utc_iso(utc_now()))
 
 
 def _address(listening: Listening, listener: socket.socket) -> str:

@@ -20,9 +20,9 @@ from typing import Any
 import orjson
 import polars as pl
 
-from slowwave.flows.capture.counts import Counts
+from slowwave.flows.capture.counts import ReceiverCounts
 from slowwave.flows.capture.otlp_wire import UnreadableError, document_of, taken_answer
-from slowwave.flows.capture.posts import Answer, Post, Sender, Where, later, said
+from slowwave.flows.capture.posts import HttpAnswer, Post, Sender, Where, error_answer, later
 from slowwave.flows.capture.senders import Senders
 from slowwave.flows.capture.spool import Spool
 from slowwave.flows.kernel.errors import UserError
@@ -31,7 +31,7 @@ from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.flows.land.formats.lines import has_too_many_values
 from slowwave.flows.land.received.names import Lane
 from slowwave.transforms.imports.otlp.parts import kept_document, why_not_taken
-from slowwave.transforms.landing.mapping.rules import Reading
+from slowwave.transforms.landing.mapping.rules import ReadingOptions
 from slowwave.transforms.landing.posted.records import posted_records
 from slowwave.transforms.landing.posted.stamped import Receipt
 from slowwave.transforms.landing.posted.taken import TakenRows, taken_rows
@@ -56,7 +56,7 @@ class _Rows:
     """The rows of a post, and where each is among those that are judged together."""
 
     post: Post
-    reading: Reading
+    reading: ReadingOptions
     rows: list[_Row]
     ids: list[str | None] = field(default_factory=list)
     refused: list[dict[str, Any]] = field(default_factory=list)
@@ -69,7 +69,7 @@ class Committer:
         self,
         spool: Spool,
         senders: Senders,
-        counts: Counts,
+        counts: ReceiverCounts,
         longest_row: int = LONGEST_ROW,
         noted: Callable[[], None] = lambda: None,
     ) -> None:
@@ -152,29 +152,29 @@ class Committer:
         try:
             self._commit([post])
         except (Exception, pl.exceptions.PanicException):  # noqa: BLE001 - it is said, and the others go on
-            post.answered(said(500, _FAULT))
+            post.answered(error_answer(500, _FAULT))
 
     def _commit(self, group: Sequence[Post]) -> None:
         """Judge the posts, write what is taken, and answer them: all of them, or none where this raises."""
-        answers: list[tuple[Post, Answer]] = []
+        answers: list[tuple[Post, HttpAnswer]] = []
         lines: dict[Lane, list[bytes]] = {"rows": [], "otlp": []}
         taken: list[tuple[Where, int, int]] = []
         posted: list[_Rows] = []
-        readings: dict[str, Reading | Answer] = {}
+        readings: dict[str, ReadingOptions | HttpAnswer] = {}
         for post in group:
             if _lane(post.where) == "otlp":
                 answers.append((post, self._otlp(post, lines["otlp"], taken)))
                 continue
-            read = self._read(post, readings)
-            if isinstance(read, Answer):
+            read = self._read_post(post, readings)
+            if isinstance(read, HttpAnswer):
                 answers.append((post, read))
             else:
                 posted.append(read)
-        lines["rows"] += self._judged(posted)
+        lines["rows"] += self._judge_rows(posted)
         for one in posted:
             answers.append((one.post, _answer(one)))
             taken.append((one.post.where, len(one.ids) - len(one.refused), len(one.refused)))
-        failed = {lane: self._written(lane, some) for lane, some in lines.items() if some}
+        failed = {lane: self._write_lines(lane, some) for lane, some in lines.items() if some}
         for post, answer in answers:
             instead = failed.get(_lane(post.where)) if answer.status == 200 else None  # noqa: PLR2004
             post.answered(instead or answer)
@@ -182,55 +182,55 @@ class Committer:
             if failed.get(_lane(where)) is None:
                 self._counts.took(where, good, bad)
 
-    def _written(self, lane: Lane, lines: list[bytes]) -> Answer | None:
+    def _write_lines(self, lane: Lane, lines: list[bytes]) -> HttpAnswer | None:
         """Make the lines of one file durable; what is answered to its posts, and to no others, where that fails."""
         began = time.monotonic()
         try:
             self._spool.write(lane, lines)
         except OSError as error:
             why = error.strerror or "the disk failed"
-            self._counts.failed(why)
+            self._counts.count_failed_commit(why)
             self._warn("cannot write to the inbox: %s", why)
             return later(f"it cannot be kept now: {why}")
-        self._counts.committed(time.monotonic() - began, sum(map(len, lines)))
+        self._counts.count_commit(time.monotonic() - began, sum(map(len, lines)))
         return None
 
-    def _otlp(self, post: Post, lines: list[bytes], taken: list[tuple[Where, int, int]]) -> Answer:
+    def _otlp(self, post: Post, lines: list[bytes], taken: list[tuple[Where, int, int]]) -> HttpAnswer:
         signal = "traces" if post.where == "traces" else "logs"
         if not post.is_protobuf and has_too_many_values(post.body):
-            return said(413, _TOO_MANY)
+            return error_answer(413, _TOO_MANY)
         try:
             document = document_of(post.body, signal, is_protobuf=post.is_protobuf)
         except UnreadableError as error:
-            return said(400, str(error))
+            return error_answer(400, str(error))
         if why := why_not_taken(document, signal):
-            return said(400, why)
+            return error_answer(400, why)
         kept, refused = kept_document(document, signal, post.sender.project)
         made = [orjson.dumps({name: [held]}) + b"\n" for name, some in kept.items() for held in some]
         if any(len(line) > self._longest_row for line in made):
-            return said(413, "what one service says is too long: post it in parts")
+            return error_answer(413, "what one service says is too long: post it in parts")
         lines.extend(made)
         taken.append((post.where, len(made), refused))
         return taken_answer(signal, refused, is_protobuf=post.is_protobuf)
 
-    def _reading(self, sender: Sender) -> Reading | Answer:
+    def _reading(self, sender: Sender) -> ReadingOptions | HttpAnswer:
         try:
             return self._senders.reading(sender)
         except UserError:
             return later("the mapping of this token cannot be used: its owner must mend it", 60)
 
-    def _read(self, post: Post, readings: dict[str, Reading | Answer]) -> _Rows | Answer:
+    def _read_post(self, post: Post, readings: dict[str, ReadingOptions | HttpAnswer]) -> _Rows | HttpAnswer:
         """The rows of a post; `readings`: those of the mappings that were asked for before, of the same group."""
         reading = readings.get(post.sender.mapping)
         if reading is None:
             reading = readings[post.sender.mapping] = self._reading(post.sender)
-        if isinstance(reading, Answer):
+        if isinstance(reading, HttpAnswer):
             return reading
         if has_too_many_values(post.body) or post.body.count(b"\n") > _MOST_ROWS:
-            return said(413, _TOO_MANY)
+            return error_answer(413, _TOO_MANY)
         records = posted_records(post.body)
         if not records or len(records) > _MOST_ROWS:
-            return said(413, _TOO_MANY) if records else said(400, "the body holds no row")
+            return error_answer(413, _TOO_MANY) if records else error_answer(400, "the body holds no row")
         at = self._times(len(records))
         return _Rows(
             post,
@@ -249,7 +249,7 @@ class Committer:
         self._last_time = now + timedelta(microseconds=count - 1)
         return now
 
-    def _judged(self, posted: Iterable[_Rows]) -> list[bytes]:
+    def _judge_rows(self, posted: Iterable[_Rows]) -> list[bytes]:
         """The lines of rows that are taken, in the order of the posts, whose rows get their ids and refusals."""
         lines: list[bytes] = []
         alike: dict[tuple[Any, ...], list[_Rows]] = {}
@@ -289,10 +289,10 @@ def _note(one: _Rows, index: int, found: TakenRows, place: int, lines: list[byte
         lines.append(found.lines[place] + b"\n")
 
 
-def _answer(one: _Rows) -> Answer:
+def _answer(one: _Rows) -> HttpAnswer:
     """200 where a row was taken, else 422."""
     is_any = len(one.refused) < len(one.rows)
-    return Answer(200 if is_any else 422, orjson.dumps({"ids": one.ids, "refused": one.refused}))
+    return HttpAnswer(200 if is_any else 422, orjson.dumps({"ids": one.ids, "refused": one.refused}))
 
 
 def _table(post: Post) -> Any:  # noqa: ANN401 - one of the three tables

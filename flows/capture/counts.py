@@ -14,7 +14,7 @@ _BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _PREFIX = "slowwave_capture_"
 
 
-class Counts:
+class ReceiverCounts:
     """Counts since the receiver began; safe across threads."""
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Counts:
         self._received_at = ""
         self._failing = ""
 
-    def answered(self, path: str, status: int) -> None:
+    def count_answer(self, path: str, status: int) -> None:
         """A request was answered."""
         with self._lock:
             self._answers[path, status] += 1
@@ -40,7 +40,7 @@ class Counts:
             if taken:
                 self._received_at = utc_iso(utc_now())
 
-    def committed(self, seconds: float, size: int) -> None:
+    def count_commit(self, seconds: float, size: int) -> None:
         """A file was made durable."""
         with self._lock:
             self._commits[next((at for at, most in enumerate(_BOUNDS) if seconds <= most), len(_BOUNDS))] += 1
@@ -48,13 +48,13 @@ class Counts:
             self._plain["written_bytes_total"] += size
             self._failing = ""
 
-    def failed(self, why: str) -> None:
+    def count_failed_commit(self, why: str) -> None:
         """A file could not be written, for this reason."""
         with self._lock:
             self._plain["failed_commits_total"] += 1
             self._failing = why
 
-    def noted(self) -> Noted:
+    def build_note(self) -> Noted:
         """What others are to know of it."""
         with self._lock:
             taken, refused = (

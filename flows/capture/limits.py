@@ -30,7 +30,7 @@ class FullError(Exception):
     """So much is being taken in right now that no more can be held."""
 
 
-class Held:
+class BufferedBytes:
     """The bytes of all bodies that are being taken in; safe across threads."""
 
     def __init__(self, most: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from slowwave.flows.capture.posts import Answer
+from slowwave.flows.capture.posts import HttpAnswer
 from slowwave.transforms.imports.otlp.parts import Signal
 from slowwave.transforms.landing.posted.records import is_too_deep
 
@@ -51,17 +51,17 @@ def document_of(body: bytes, signal: Signal, *, is_protobuf: bool) -> Any:  # no
     return document
 
 
-def taken_answer(signal: Signal, rejected: int, *, is_protobuf: bool) -> Answer:
+def taken_answer(signal: Signal, rejected: int, *, is_protobuf: bool) -> HttpAnswer:
     """That all was taken but `rejected` spans or log records, which name another project."""
     why = "they name another project than that of their token" if rejected else ""
     if not is_protobuf:
         name = {"traces": "rejectedSpans", "logs": "rejectedLogRecords"}[signal]
         partial = {"partialSuccess": {name: rejected, "errorMessage": why}} if rejected else {}
-        return Answer(200, orjson.dumps(partial))
+        return HttpAnswer(200, orjson.dumps(partial))
     if not rejected:
-        return Answer(200, b"", PROTOBUF)
+        return HttpAnswer(200, b"", PROTOBUF)
     stated = {f"rejected_{'spans' if signal == 'traces' else 'log_records'}": rejected, "error_message": why}
-    return Answer(200, _messages(signal)[1](partial_success=stated).SerializeToString(), PROTOBUF)
+    return HttpAnswer(200, _messages(signal)[1](partial_success=stated).SerializeToString(), PROTOBUF)
 
 
 def _messages(signal: Signal) -> tuple[Any, Any]:

@@ -22,7 +22,7 @@ class Sender:
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpAnswer:
     """What is answered."""
 
     status: int
@@ -40,14 +40,14 @@ class Post:
     is_protobuf: bool
     sender: Sender
     key: str
-    answered: Callable[[Answer], None]
+    answered: Callable[[HttpAnswer], None]
 
 
-def said(status: int, reason: str, **more: Any) -> Answer:  # noqa: ANN401 - JSON
+def error_answer(status: int, reason: str, **more: Any) -> HttpAnswer:  # noqa: ANN401 - JSON
     """An answer that says what is wrong."""
-    return Answer(status, orjson.dumps({"error": reason, **more}))
+    return HttpAnswer(status, orjson.dumps({"error": reason, **more}))
 
 
-def later(reason: str, seconds: int = _RETRY_SECONDS, status: int = 503) -> Answer:
+def later(reason: str, seconds: int = _RETRY_SECONDS, status: int = 503) -> HttpAnswer:
     """An answer to post it again after some seconds: nothing of it was kept."""
-    return Answer(status, orjson.dumps({"error": reason}), headers={"Retry-After": str(seconds)})
+    return HttpAnswer(status, orjson.dumps({"error": reason}), headers={"Retry-After": str(seconds)})

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from slowwave.flows.capture.posts import Answer, said
+from slowwave.flows.capture.posts import HttpAnswer, error_answer
 
 _MOST = 10_000
 _MOST_BYTES = 32 * 2**20
@@ -22,24 +22,24 @@ Key = tuple[str, str, str]
 @dataclass
 class _Told:
     digest: bytes
-    answer: asyncio.Future[Answer]
+    answer: asyncio.Future[HttpAnswer]
     size: int = 0
 
 
-class Remembered:
+class PostAnswerCache:
     """The latest answers, for one event loop; none of those that ask to post again."""
 
     def __init__(self) -> None:
         self._told: OrderedDict[Key, _Told] = OrderedDict()
         self._bytes = 0
 
-    async def answer(self, key: Key, body: bytes, ask: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def answer(self, key: Key, body: bytes, ask: Callable[[], Awaitable[HttpAnswer]]) -> HttpAnswer:
         """What was, or is now, answered to this body under this key."""
         digest = hashlib.sha256(body).digest()
         told = self._told.get(key)
         if told is not None:
             if told.digest != digest:
-                return said(422, OTHER_BODY)
+                return error_answer(422, OTHER_BODY)
             self._told.move_to_end(key)
             return await asyncio.shield(told.answer)
         told = _Told(digest, asyncio.get_running_loop().create_future())
@@ -48,7 +48,7 @@ class Remembered:
             answer = await ask()
         except BaseException:
             self._told.pop(key, None)
-            told.answer.set_result(said(503, "it was broken off: post it again"))
+            told.answer.set_result(error_answer(503, "it was broken off: post it again"))
             raise
         told.answer.set_result(answer)
         if answer.status >= _GIVEN_UP:

@@ -7,7 +7,7 @@ from slowwave.flows.kernel.access.tokens import Tokens
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.land.readings import command_readings
-from slowwave.transforms.landing.mapping.rules import Reading
+from slowwave.transforms.landing.mapping.rules import ReadingOptions
 
 
 class Senders:
@@ -17,16 +17,16 @@ class Senders:
         self._settings = settings
         self._tokens = Tokens(settings)
         self._must_have_token = must_have_token
-        self._readings: dict[str, tuple[tuple[float, ...], Reading]] = {}
+        self._readings: dict[str, tuple[tuple[float, ...], ReadingOptions]] = {}
 
     def sender(self, authorization: str | None) -> Sender | None:
         """Who sends an `Authorization` header; None where nobody may who does. Raises UserError as `Tokens`."""
-        token = self._tokens.verified(authorization, "capture")
+        token = self._tokens.verify_token(authorization, "capture")
         if token is not None:
             return Sender(token.name, token.project, token.mapping)
         return None if self._must_have_token or self._tokens.are_asked_for() else Sender()
 
-    def reading(self, sender: Sender) -> Reading:
+    def reading(self, sender: Sender) -> ReadingOptions:
         """How a sender's rows are read. Raises UserError where its mapping, or `settings.toml`, cannot be used."""
         files = [self._settings.settings_file]
         if sender.mapping:
@@ -42,5 +42,5 @@ class Senders:
                 )
                 raise UserError(message)
             keeps = readings.keeps_unknown or (mapping is not None and mapping.keeps_unknown)
-            known = self._readings[sender.mapping] = stamp, Reading(mapping, keeps)
+            known = self._readings[sender.mapping] = stamp, ReadingOptions(mapping, keeps)
         return known[1]

@@ -24,7 +24,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.progress import this_command
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, size_shown, terminal_safe
+from slowwave.flows.kernel.terminal import format_count, size_shown, terminal_safe
 from slowwave.flows.lake.published import current_run
 
 Kind = Literal[
@@ -74,7 +74,7 @@ def run_disk(settings: Settings, *, output: str) -> None:
     if not settings.home.is_dir():
         message = f"there is no home in {settings.home}: run `slowwave land PATH` or `slowwave demo` first"
         raise UserError(message)
-    files = list(weighed(settings))
+    files = list(weigh_files(settings))
     tables, growth = table_weights(files), growth_by_day(files)
     freed: dict[Rule, dict[int, int]] = {rule: freed_by(settings, files, rule) for rule in RULES}
     if output == "json":
@@ -94,24 +94,24 @@ def run_disk(settings: Settings, *, output: str) -> None:
         _print(settings, files, tables, growth, freed)
 
 
-def weighed(settings: Settings) -> Iterator[Weighed]:
+def weigh_files(settings: Settings) -> Iterator[Weighed]:
     """Every file of the home and of its lake, wherever that lies, and of Prefect's folder; links are not followed."""
     lake = settings.lake_folder.absolute()
     home = settings.home.absolute()
     for path, status in _files(home, lake):
         first = path.relative_to(home).parts[0]
         kind = _OF_HOME.get(first, "other")
-        yield _weighed(kind, "other" if kind == "other" else first, path, status)
+        yield _weigh_file(kind, "other" if kind == "other" else first, path, status)
     for path, status in _files(lake, None):
         parts = path.relative_to(lake).parts
         kind = _OF_LAKE.get(parts[0], "ledger")
         of_folder = parts[0] == "quarantine" and parts[1:2] == ("files",)
         table = "/".join(parts[:2]) if parts[0] == "evidence" or of_folder else parts[0]
-        yield _weighed(kind, table if len(parts) > 1 else "lake", path, status)
+        yield _weigh_file(kind, table if len(parts) > 1 else "lake", path, status)
     prefect = settings.prefect_home.absolute()
     if not prefect.is_relative_to(home):
         for path, status in _files(prefect, None):
-            yield _weighed("prefect", "prefect", path, status)
+            yield _weigh_file("prefect", "prefect", path, status)
 
 
 def _files(folder: Path, without: Path | None) -> Iterator[tuple[Path, os.stat_result]]:
@@ -127,7 +127,7 @@ def _files(folder: Path, without: Path | None) -> Iterator[tuple[Path, os.stat_r
                 yield path, status
 
 
-def _weighed(kind: Kind, table: str, path: Path, status: os.stat_result) -> Weighed:
+def _weigh_file(kind: Kind, table: str, path: Path, status: os.stat_result) -> Weighed:
     return Weighed(kind, table, _day(path), status.st_size, status.st_mtime, path)
 
 
@@ -233,7 +233,7 @@ def _print(
 
     console = screen()
     total = sum(file.bytes for file in files)
-    title = f"{size_shown(total)} in {counted(len(files), 'file')} · {settings.home}"
+    title = f"{size_shown(total)} in {format_count(len(files), 'file')} · {settings.home}"
     console.print(Text(terminal_safe(title), style="bold", overflow="fold"))
     grid = Grid.grid(padding=(0, 2, 0, 0))
     for is_number in (False, False, True, True, False):
@@ -242,7 +242,7 @@ def _print(
         for at, one in enumerate(one for one in tables if one.kind == kind):
             days = f"{one.first_day} to {one.last_day}" if one.first_day else ""
             name = terminal_safe(one.table)
-            grid.add_row(kind if not at else "", name, size_shown(one.bytes), counted(one.files, "file"), days)
+            grid.add_row(kind if not at else "", name, size_shown(one.bytes), format_count(one.files, "file"), days)
     console.print(grid)
     if growth:
         first, last = min(growth), max(growth)

@@ -23,7 +23,7 @@ from slowwave.flows.care.engine_line import engine_line
 from slowwave.flows.care.receiver_line import receiver_lines
 from slowwave.flows.care.settings_line import settings_line
 from slowwave.flows.care.surroundings import clock_line, prefect_server_line, versions_line
-from slowwave.flows.kernel.checks import CheckLine, print_check_lines, tried, worst
+from slowwave.flows.kernel.checks import CheckLine, print_check_lines, run_check, worst
 from slowwave.flows.kernel.doors import close_doors, home_umask, left_ajar
 from slowwave.flows.kernel.file_system import PROBE_PREFIX, can_be_written, missing_abilities, nearest_folder
 from slowwave.flows.kernel.lock import holder, writer_lock
@@ -31,7 +31,7 @@ from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.abilities import bucket_lacks
 from slowwave.flows.kernel.store import TEMPORARY
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.current.pointer import ask_once, bucket_of
 from slowwave.flows.lake.lake import Lake
@@ -73,37 +73,37 @@ def doctor_lines(settings: Settings) -> list[CheckLine]:
     ask_once(settings)
     lake = Lake(settings.lake_folder)
     lines = [
-        tried("home", lambda: _folder("home", settings.home, "SLOWWAVE_HOME")),
-        tried("doors", lambda: _doors(settings)),
-        tried("other homes", lambda: _other_homes(settings)),
-        tried("params", lambda: _params(settings)),
-        tried("settings", lambda: settings_line(settings)),
-        tried("notify", lambda: _notify(settings)),
-        tried("engine", lambda: engine_line(settings)),
+        run_check("home", lambda: _folder("home", settings.home, "SLOWWAVE_HOME")),
+        run_check("doors", lambda: _doors(settings)),
+        run_check("other homes", lambda: _other_homes(settings)),
+        run_check("params", lambda: _params(settings)),
+        run_check("settings", lambda: settings_line(settings)),
+        run_check("notify", lambda: _notify(settings)),
+        run_check("engine", lambda: engine_line(settings)),
         *(line for line in connected_lines(settings, utc_now()) if line.state == "error"),
     ]
     if bucket_of(settings) is not None:
-        lines.append(tried("bucket", lambda: _bucket(settings)))
+        lines.append(run_check("bucket", lambda: _bucket(settings)))
     elif not lake.root.is_relative_to(settings.home):
-        lines.append(tried("lake folder", lambda: _folder("lake folder", lake.root, "SLOWWAVE_LAKE")))
-    lines.append(tried("lake", lambda: _lake(lake)))
+        lines.append(run_check("lake folder", lambda: _folder("lake folder", lake.root, "SLOWWAVE_LAKE")))
+    lines.append(run_check("lake", lambda: _lake(lake)))
     is_readable = lines[-1].state != "error"
     lines += [
-        tried("lock", lambda: _lock(settings)),
-        tried("inbox", lambda: _inbox(settings)),
+        run_check("lock", lambda: _lock(settings)),
+        run_check("inbox", lambda: _inbox(settings)),
         *receiver_lines(settings, utc_now()),
-        tried("leftovers", lambda: _leftovers(settings, lake)),
-        tried("disk", lambda: _disk(settings, lake)),
-        tried("current", lambda: _current(settings, lake if is_readable else None)),
+        run_check("leftovers", lambda: _leftovers(settings, lake)),
+        run_check("disk", lambda: _disk(settings, lake)),
+        run_check("current", lambda: _current(settings, lake if is_readable else None)),
     ]
     if is_readable:
-        lines.append(tried("evidence", lambda: _evidence(settings, lake)))
-        lines.append(tried("last night", lambda: _last_night(settings, lake)))
-        lines.append(tried("clock", lambda: clock_line(lake, utc_now())))
+        lines.append(run_check("evidence", lambda: _evidence(settings, lake)))
+        lines.append(run_check("last night", lambda: _last_night(settings, lake)))
+        lines.append(run_check("clock", lambda: clock_line(lake, utc_now())))
     lines += [
-        tried("prefect home", lambda: _folder("prefect home", settings.prefect_home, "PREFECT_HOME")),
-        tried("prefect server", prefect_server_line),
-        tried("versions", versions_line),
+        run_check("prefect home", lambda: _folder("prefect home", settings.prefect_home, "PREFECT_HOME")),
+        run_check("prefect server", prefect_server_line),
+        run_check("versions", versions_line),
     ]
     return lines
 
@@ -157,7 +157,9 @@ def _mend(settings: Settings) -> None:
     """Close the doors of a home that an old release has left open."""
     with writer_lock(settings, "doctor --fix"):
         closed = close_doors(settings)
-    sys.stderr.write(f"slowwave: closed {counted(len(closed.ours), 'file or folder', 'files and folders')} to others\n")
+    sys.stderr.write(
+        f"slowwave: closed {format_count(len(closed.ours), 'file or folder', 'files and folders')} to others\n"
+    )
 
 
 def _other_homes(settings: Settings) -> CheckLine:
@@ -237,13 +239,13 @@ def _inbox(settings: Settings) -> CheckLine:
         return CheckLine(
             "inbox",
             "error",
-            f"of {counted(len(waiting), 'file')} {len(sealed):,} cannot be read by you: {_some(sealed)}",
+            f"of {format_count(len(waiting), 'file')} {len(sealed):,} cannot be read by you: {_some(sealed)}",
             todo,
         )
     if not can_be_written(settings.inbox):
         todo = "let the user of the nightly run write there: landed files are removed"
         return CheckLine("inbox", "error", f"{settings.inbox} cannot be written by you", todo)
-    return CheckLine("inbox", "ok", f"{counted(len(waiting), 'file')} waiting" if waiting else "nothing waits")
+    return CheckLine("inbox", "ok", f"{format_count(len(waiting), 'file')} waiting" if waiting else "nothing waits")
 
 
 def _leftovers(settings: Settings, lake: Lake) -> CheckLine:
@@ -261,7 +263,7 @@ def _leftovers(settings: Settings, lake: Lake) -> CheckLine:
             f"remove {_some(stuck)}; a .tmp in the inbox is of a producer that died: without .tmp, its whole rows land"
         )
     names = [path.name for path in [*old, *stuck]]
-    says = f"{counted(len(names), 'file')} left half-written more than an hour ago: {_some(names)}"
+    says = f"{format_count(len(names), 'file')} left half-written more than an hour ago: {_some(names)}"
     return CheckLine("leftovers", "warn", says, "; ".join(todo))
 
 
@@ -347,9 +349,9 @@ def _evidence(settings: Settings, lake: Lake) -> CheckLine:
         and not (table is MemoryEligibility and let_go and day < let_go.before)
     ]
     if gone:
-        says = f"{counted(len(gone), 'partition')} of current cannot be found: {_some(gone)}"
+        says = f"{format_count(len(gone), 'partition')} of current cannot be found: {_some(gone)}"
         return CheckLine("evidence", "error", says, _PUBLISH_ANEW)
-    return CheckLine("evidence", "ok", f"all partitions of current are there ({counted(len(used), 'day')})")
+    return CheckLine("evidence", "ok", f"all partitions of current are there ({format_count(len(used), 'day')})")
 
 
 def _last_night(settings: Settings, lake: Lake) -> CheckLine:

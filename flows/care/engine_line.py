@@ -8,7 +8,7 @@ from slowwave.flows.engines.settings import engine_settings
 from slowwave.flows.kernel.checks import CheckLine
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 
 
 def engine_line(settings: Settings) -> CheckLine:
@@ -21,7 +21,7 @@ def engine_line(settings: Settings) -> CheckLine:
             with opened_cluster(chosen) as cluster:
                 places = cluster.places()
             todo = "start workers there, or no night can be built"
-            says = f"{chosen.name} answers at {chosen.address}: {counted(places, 'task')} at once, {memory}"
+            says = f"{chosen.name} answers at {chosen.address}: {format_count(places, 'task')} at once, {memory}"
             return CheckLine("engine", "ok" if places else "error", says, "" if places else todo)
     except UserError as error:
         todo = f"do what this says, or change [engine] in {settings.settings_file}"
@@ -30,4 +30,6 @@ def engine_line(settings: Settings) -> CheckLine:
         return CheckLine(
             "engine", "ok", f"local: nights are built in their own process, {memory.removesuffix(' each')}"
         )
-    return CheckLine("engine", "ok", f"{chosen.name}: {counted(chosen.workers, 'worker')} are started here, {memory}")
+    return CheckLine(
+        "engine", "ok", f"{chosen.name}: {format_count(chosen.workers, 'worker')} are started here, {memory}"
+    )

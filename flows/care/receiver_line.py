@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from slowwave.flows.kernel.checks import CheckLine, State, tried
+from slowwave.flows.kernel.checks import CheckLine, State, run_check
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import in_words
 from slowwave.flows.land.received.names import received_files
 from slowwave.flows.land.received.noted import Latest, latest_receiver
@@ -21,7 +21,7 @@ def receiver_lines(settings: Settings, now: datetime) -> list[CheckLine]:
     """One line for a home into which rows were ever taken over the network, else none."""
     if not settings.capture_lock_file.exists():
         return []
-    return [tried(_NAME, lambda: _line(settings, now))]
+    return [run_check(_NAME, lambda: _line(settings, now))]
 
 
 def _line(settings: Settings, now: datetime) -> CheckLine:
@@ -42,12 +42,14 @@ def _line(settings: Settings, now: datetime) -> CheckLine:
         "waiting_files": waiting,
     }
     last = f"last row {in_words(now - received_at)}" if received_at else "no row yet"
-    counts = f"{last}; {noted.taken:,} taken, {noted.refused:,} refused; {counted(waiting, 'file')} of its own waiting"
-    state, says, todo = _judged(latest, stopped_at, now)
+    counts = (
+        f"{last}; {noted.taken:,} taken, {noted.refused:,} refused; {format_count(waiting, 'file')} of its own waiting"
+    )
+    state, says, todo = _judge_receiver(latest, stopped_at, now)
     return CheckLine(_NAME, state, f"{says}; {counts}", todo, facts)
 
 
-def _judged(latest: Latest, stopped_at: datetime | None, now: datetime) -> tuple[State, str, str]:
+def _judge_receiver(latest: Latest, stopped_at: datetime | None, now: datetime) -> tuple[State, str, str]:
     """How it is, in words, and what to do about it."""
     noted = latest.noted
     if not latest.is_running:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from slowwave.flows.imports.importer import source_settings
 from slowwave.flows.imports.sources import SOURCES
-from slowwave.flows.kernel.checks import CheckLine, tried
+from slowwave.flows.kernel.checks import CheckLine, run_check
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.land.readings import keeps_unknown
@@ -30,7 +30,10 @@ def settings_line(settings: Settings) -> CheckLine:
 
 def unusable_lines(settings: Settings) -> list[CheckLine]:
     """Return a line for each of `params.toml` and `settings.toml` that says what no command can use; none if all is."""
-    lines = [tried("params", lambda: _params_line(settings)), tried("settings", lambda: settings_line(settings))]
+    lines = [
+        run_check("params", lambda: _params_line(settings)),
+        run_check("settings", lambda: settings_line(settings)),
+    ]
     # rows land and what is published can be read all the same
     return [replace(line, state="warn") for line in lines if line.state != "ok"]
 

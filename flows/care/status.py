@@ -20,12 +20,12 @@ import typer
 from slowwave.flows.care import watched
 from slowwave.flows.care.connected import connected_lines
 from slowwave.flows.care.receiver_line import receiver_lines
-from slowwave.flows.kernel.checks import CheckLine, State, at_most, print_check_lines, tried, worst
+from slowwave.flows.kernel.checks import CheckLine, State, at_most, print_check_lines, run_check, worst
 from slowwave.flows.kernel.lock import holder
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
-from slowwave.flows.kernel.terminal import counted, shortened
+from slowwave.flows.kernel.terminal import format_count, shorten_to_width
 from slowwave.flows.kernel.times import in_words, span, utc_iso, utc_text
 from slowwave.flows.lake.current.pointer import ask_once
 from slowwave.flows.lake.erased.hashes import is_erasing
@@ -60,7 +60,7 @@ class Clock:
         """Age of a time, in hours."""
         return (self.now - time) / timedelta(hours=1)
 
-    def judged(self, time: datetime) -> State:
+    def judge_age(self, time: datetime) -> State:
         """How bad the age of a time is."""
         if self.hours(time) >= self.error_hours:
             return "error"
@@ -103,23 +103,23 @@ def status_lines(settings: Settings, clock: Clock) -> list[CheckLine]:
     ask_once(settings)
     lake = settings.lake_folder
     runs = cache(lambda: ledger(lake))
-    lines = [tried("lake", lambda: _lake(lake))]
+    lines = [run_check("lake", lambda: _lake(lake))]
     is_readable = lines[0].state == "ok"
     if is_readable:
-        lines = [tried(table, lambda table=table: _source(lake, table, clock)) for table in EVENT_TIME]
-        lines.append(tried("landings", lambda: _landings(lake, clock)))
-    lines.append(tried("inbox", lambda: _inbox(settings, clock)))
+        lines = [run_check(table, lambda table=table: _source(lake, table, clock)) for table in EVENT_TIME]
+        lines.append(run_check("landings", lambda: _landings(lake, clock)))
+    lines.append(run_check("inbox", lambda: _inbox(settings, clock)))
     lines += receiver_lines(settings, clock.now)
     lines += connected_lines(settings, clock.now)
-    lines.append(tried("publish", lambda: _publish(settings, runs if is_readable else None, clock)))
-    lines.append(tried("report", lambda: _report(settings)))
+    lines.append(run_check("publish", lambda: _publish(settings, runs if is_readable else None, clock)))
+    lines.append(run_check("report", lambda: _report(settings)))
     if is_readable:
-        lines.append(tried("last night", lambda: _last_night(settings, runs(), clock)))
+        lines.append(run_check("last night", lambda: _last_night(settings, runs(), clock)))
         lines += _others(settings, runs)
         lines += _erasing(settings)
-        lines.append(tried("audits", lambda: _audits(settings, runs())))
-        lines += _warned(settings, runs, clock)
-    lines.append(tried("writer", lambda: _writer(settings)))
+        lines.append(run_check("audits", lambda: _audits(settings, runs())))
+        lines += _warning_lines(settings, runs, clock)
+    lines.append(run_check("writer", lambda: _writer(settings)))
     return lines + _unusable(settings)
 
 
@@ -132,15 +132,15 @@ def _unusable(settings: Settings) -> list[CheckLine]:
     return unusable_lines(settings)
 
 
-def _warned(settings: Settings, runs: Callable[[], list[Record]], clock: Clock) -> list[CheckLine]:
+def _warning_lines(settings: Settings, runs: Callable[[], list[Record]], clock: Clock) -> list[CheckLine]:
     """What may go wrong."""
     lake = settings.lake_folder
     memories = [file for files in files_by_day(lake, "memories").values() for file in files]
     return [
-        tried("producers", lambda: watched.producers(lake, clock.now)),
-        tried("memory states", lambda: watched.memory_states(memories)),
-        tried("clock", lambda: watched.clock(runs(), clock.now)),
-        tried("disk", lambda: watched.growth(settings, clock.now)),
+        run_check("producers", lambda: watched.producers(lake, clock.now)),
+        run_check("memory states", lambda: watched.memory_states(memories)),
+        run_check("clock", lambda: watched.clock(runs(), clock.now)),
+        run_check("disk", lambda: watched.growth(settings, clock.now)),
     ]
 
 
@@ -176,14 +176,14 @@ def _source(lake: Path, table: str, clock: Clock) -> CheckLine:
         "newest_recorded_at": recorded_at,
         "future_rows": future,
     }
-    said = [f"{counted(rows, 'row')} on {counted(len(days), 'day')}, last landed {clock.ago(landed_at)}"]
+    said = [f"{format_count(rows, 'row')} on {format_count(len(days), 'day')}, last landed {clock.ago(landed_at)}"]
     if event_at is not None:
         said.append(f"newest event {utc_text(event_at)} ({clock.ago(event_at)})")
     if recorded_at is not None and recorded_at != event_at:
         said.append(f"newest version written {utc_text(recorded_at)}")
     if future:
-        said.append(f"{counted(future, 'row')} in the future, not seen until then")
-    return CheckLine(table, at_most(limit, clock.judged(landed_at)), "; ".join(said), "", facts)
+        said.append(f"{format_count(future, 'row')} in the future, not seen until then")
+    return CheckLine(table, at_most(limit, clock.judge_age(landed_at)), "; ".join(said), "", facts)
 
 
 def _asked_one(what: str, files: Iterable[LakeFile], **params: object) -> Any:  # noqa: ANN401 - any value
@@ -246,8 +246,9 @@ def _landings(lake: Path, clock: Clock) -> CheckLine:
     share = counts["quarantined"] / counts["delivered"] if counts["delivered"] else 0.0
     refused: State = "error" if share > _ERROR_REFUSED else "warn" if share > _WARN_REFUSED else "ok"
     says = (
-        f"last landing {clock.ago(landed_at)}; in the 24 hours up to it {counted(lately['files'], 'file')}, "
-        f"{counted(counts['delivered'], 'row')}: {counts['accepted']:,} accepted, {counts['duplicate']:,} duplicate, "
+        f"last landing {clock.ago(landed_at)}; in the 24 hours up to it {format_count(lately['files'], 'file')}, "
+        f"{format_count(counts['delivered'], 'row')}: {counts['accepted']:,} accepted, "
+        f"{counts['duplicate']:,} duplicate, "
         f"{counts['quarantined']:,} quarantined ({share:.1%})"
     )
     todo = (
@@ -260,7 +261,7 @@ def _landings(lake: Path, clock: Clock) -> CheckLine:
         **counts,
         "quarantined_share": round(share, 6),
     }
-    return CheckLine("landings", worst([clock.judged(landed_at), refused]), says, todo, facts)
+    return CheckLine("landings", worst([clock.judge_age(landed_at), refused]), says, todo, facts)
 
 
 def _inbox(settings: Settings, clock: Clock) -> CheckLine:
@@ -268,8 +269,8 @@ def _inbox(settings: Settings, clock: Clock) -> CheckLine:
     waiting = [at for delivery in inbox_deliveries(settings.inbox) if (at := _changed_at(delivery.path)) is not None]
     if not waiting:
         return CheckLine("inbox", "ok", "nothing waits", "", {"files": 0, "oldest_at": None})
-    oldest, state = min(waiting), clock.judged(min(waiting))
-    says = f"{counted(len(waiting), 'file')} waiting, the oldest dropped {clock.ago(oldest)}"
+    oldest, state = min(waiting), clock.judge_age(min(waiting))
+    says = f"{format_count(len(waiting), 'file')} waiting, the oldest dropped {clock.ago(oldest)}"
     todo = "run `slowwave land`, or keep `slowwave serve` running" if state != "ok" else ""
     facts = {"files": len(waiting), "oldest_at": oldest, "oldest_hours": round(clock.hours(oldest), 3)}
     return CheckLine("inbox", state, says, todo, facts)
@@ -302,13 +303,13 @@ def _publish(settings: Settings, runs: Callable[[], list[Record]] | None, clock:
         says = f"run {current.stem}, which is not in the ledger: it was killed after it published"
         return CheckLine("publish", "warn", says, f"{_PUBLISH}, which enters it", facts)
     finished, as_of = row["finished_at"], row["as_of"]
-    state = clock.judged(finished)
+    state = clock.judge_age(finished)
     says = (
         f"run {current.stem}, published {utc_text(finished)} ({clock.ago(finished)}); shows what was known "
-        f"before {utc_text(as_of)}; {counted(row['days_count'], 'day')} of evidence"
+        f"before {utc_text(as_of)}; {format_count(row['days_count'], 'day')} of evidence"
     )
     todo = _PUBLISH if state != "ok" else ""
-    if as_of < row["started_at"] and clock.judged(as_of) != "ok":
+    if as_of < row["started_at"] and clock.judge_age(as_of) != "ok":
         why, todo = earlier_instant(settings, as_of, clock.now)
         says += f"; {why}"
         state = "warn" if state == "ok" and todo else state
@@ -379,7 +380,7 @@ def _last_night(settings: Settings, rows: list[Record], clock: Clock) -> CheckLi
     failed = [night["status"] for night in nights]
     in_a_row = next((count for count, status in enumerate(failed) if status != "failed"), len(failed))
     again = f", {in_a_row} times in a row" if in_a_row > 1 else ""
-    says = f"{says}{again}:\n{shortened(row['message'] or 'no reason given', _SHOWN_CHARACTERS)}"
+    says = f"{says}{again}:\n{shorten_to_width(row['message'] or 'no reason given', _SHOWN_CHARACTERS)}"
     todo = f"mend what it says, then {_PUBLISH}; the previous tables stay live"
     return CheckLine("last night", "error", says, todo, {**facts, "failed_in_a_row": in_a_row})
 
@@ -393,7 +394,7 @@ def _others(settings: Settings, runs: Callable[[], list[Record]]) -> list[CheckL
         todo = "run it again: what had landed is recognised" if stopped else ""
         return CheckLine("stopped runs", "warn" if stopped else "ok", says, todo, {"runs": len(stopped)})
 
-    line = tried("stopped runs", look)
+    line = run_check("stopped runs", look)
     return [line] if line.state != "ok" else []
 
 
@@ -411,8 +412,8 @@ def _audits(settings: Settings, ledger: list[Record]) -> CheckLine:
     findings = [finding for message in messages if message for finding in message.splitlines()]
     if not findings:
         return CheckLine("audits", "ok", "no warnings" if current else "nothing to audit yet", "", {"warnings": []})
-    says = [f"{counted(len(findings), 'warning')} on what is published"]
-    says += [shortened(finding, _SHOWN_CHARACTERS) for finding in findings[:_SHOWN_FINDINGS]]
+    says = [f"{format_count(len(findings), 'warning')} on what is published"]
+    says += [shorten_to_width(finding, _SHOWN_CHARACTERS) for finding in findings[:_SHOWN_FINDINGS]]
     if len(findings) > _SHOWN_FINDINGS:
         says.append(f"and {len(findings) - _SHOWN_FINDINGS} more, in `message` of the run in `runs`")
     return CheckLine("audits", "warn", "\n".join(says), "", {"warnings": findings})

@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from slowwave.flows.kernel.checks import CheckLine
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import in_words, utc_text
 from slowwave.flows.lake.lake import Lake, microseconds
 from slowwave.transforms.landing.ledger_tables import RunFiles, Runs
@@ -36,7 +36,7 @@ def clock_line(lake: Lake, now: datetime) -> CheckLine:
     listed = [file for table in LANDED for of_day in lake.files(table.name).values() for file in of_day]
     ahead = sum(file.newest_us > microseconds(now) for file in listed)
     if ahead:
-        files = counted(ahead, "landed file holds", "landed files hold")
+        files = format_count(ahead, "landed file holds", "landed files hold")
         says = f"{files} rows of the future: a producer's clock runs ahead, or this one is behind"
         return CheckLine("clock", "warn", says, "set the clock that is wrong; such rows are not seen before their time")
     return CheckLine(

@@ -16,7 +16,7 @@ from slowwave.flows.kernel.checks import CheckLine
 from slowwave.flows.kernel.file_system import nearest_folder
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
-from slowwave.flows.kernel.terminal import counted, shortened, size_shown
+from slowwave.flows.kernel.terminal import format_count, shorten_to_width, size_shown
 from slowwave.flows.kernel.times import in_words, utc_text
 from slowwave.flows.lake.files import LakeFile, files_by_day
 from slowwave.flows.lake.lake_rows import Record, lake_rows
@@ -59,11 +59,11 @@ def producers(lake: Path, now: datetime) -> CheckLine:
     silent = [(row, gap) for row in found if (gap := _silence(row["days"], newest)) is not None]
     if not silent:
         return CheckLine(
-            "producers", "ok", f"{counted(len(found), 'producer')} in {_RHYTHM_DAYS} days, none fell silent"
+            "producers", "ok", f"{format_count(len(found), 'producer')} in {_RHYTHM_DAYS} days, none fell silent"
         )
     said = [
-        f"{_name(row)} has delivered nothing for {counted((newest - row['days'][-1]).days, 'day')}; at most "
-        f"{counted(gap, 'day')} went by before"
+        f"{_name(row)} has delivered nothing for {format_count((newest - row['days'][-1]).days, 'day')}; at most "
+        f"{format_count(gap, 'day')} went by before"
         for row, gap in silent[:_SHOWN]
     ]
     said += [f"and {len(silent) - _SHOWN:,} more"] if len(silent) > _SHOWN else []
@@ -81,7 +81,7 @@ def _silence(days: Sequence[date], newest: date) -> int | None:
 
 
 def _name(row: Record) -> str:
-    agent, client = (shortened(row[name], _SHOWN_NAME) for name in ("agent", "client"))
+    agent, client = (shorten_to_width(row[name], _SHOWN_NAME) for name in ("agent", "client"))
     return (
         " of ".join(part for part in (agent and f"agent {agent}", client and f"client {client}") if part)
         or "who names nobody"
@@ -93,8 +93,8 @@ def memory_states(files: Sequence[LakeFile]) -> CheckLine:
     row: Record = lake_rows(_WITHOUT_STATUS, files)[0] if files else {"without": 0}
     if not row["without"]:
         return CheckLine("memory states", "ok", "every memory has a status" if files else "no memories yet")
-    says = f"{row['without']:,} of {counted(row['memories'], 'memory', 'memories')} never state a status, such as "
-    says += f"{shortened(row['one'], _SHOWN_NAME)}: they are candidates, which nothing is counted for"
+    says = f"{row['without']:,} of {format_count(row['memories'], 'memory', 'memories')} never state a status, such as "
+    says += f"{shorten_to_width(row['one'], _SHOWN_NAME)}: they are candidates, which nothing is counted for"
     todo = "have their producer state `status`, or see `slowwave review list`"
     return CheckLine("memory states", "warn", says, todo, {"without_status": row["without"]})
 
@@ -143,4 +143,4 @@ def growth(settings: Settings, now: datetime) -> CheckLine:
     todo = "make room, or put the lake on a larger disk (SLOWWAVE_LAKE)"
     if not left:  # nor may there be room to note a night that fails for it
         return CheckLine("disk", "error", f"{says}: not enough for the next night", todo, facts)
-    return CheckLine("disk", "warn", f"{says}: enough for {counted(left, 'day')}", todo, facts)
+    return CheckLine("disk", "warn", f"{says}: enough for {format_count(left, 'day')}", todo, facts)

@@ -17,7 +17,7 @@ from slowwave.flows.kernel.checks import screen
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.progress import Screen
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 from slowwave.flows.kernel.times import parse_as_of, utc_text
 from slowwave.flows.publish.run import Progress
 from slowwave.transforms.core.methods.method import Method, RetiredMethod
@@ -59,10 +59,10 @@ def run_compare(
 
 
 def _as_json(found: Comparison) -> dict[str, Any]:
-    return {**asdict(found), "tables": [_named(of) for of in found.tables]}
+    return {**asdict(found), "tables": [_table_change_json(of) for of in found.tables]}
 
 
-def _named(of: TableChange) -> dict[str, Any]:
+def _table_change_json(of: TableChange) -> dict[str, Any]:
     diff = of.diff
     counts = dict(zip(_COUNTS, (diff.before, diff.after, diff.added, diff.removed, diff.changed), strict=True))
     return {
@@ -76,7 +76,7 @@ def _named(of: TableChange) -> dict[str, Any]:
 
 
 def _record(of: TableChange) -> list[Any]:
-    named = _named(of)
+    named = _table_change_json(of)
     return [named[name] for name in ("table", *_COUNTS, "is_evidence", "columns", "examples")]
 
 
@@ -102,7 +102,7 @@ def _print(found: Comparison) -> None:
         if columns:
             console.print(Text(f"changed in {', '.join(f'{name} {count:,}' for name, count in columns)}"))
         for example in of.examples:
-            console.print(Text(terminal_safe(_told(example))), soft_wrap=True)
+            console.print(Text(terminal_safe(_describe_example(example))), soft_wrap=True)
 
 
 def _counts(tables: Sequence[TableChange]) -> Grid:
@@ -111,13 +111,13 @@ def _counts(tables: Sequence[TableChange]) -> Grid:
     for name in _COUNTS:
         grid.add_column(f"\n{name}", justify="right", no_wrap=True)
     for of in tables:
-        named = _named(of)
+        named = _table_change_json(of)
         grid.add_row(Text(f"{named['table']}{'*' * of.is_evidence}"), *(f"{named[name]:,}" for name in _COUNTS))
     return grid
 
 
-def _told(example: dict[str, Any]) -> str:
-    key = shortened(", ".join(filter(None, map(cell_text, example["key"].values()))), _KEY_WIDTH)
+def _describe_example(example: dict[str, Any]) -> str:
+    key = shorten_to_width(", ".join(filter(None, map(cell_text, example["key"].values()))), _KEY_WIDTH)
     before, after = example["before"], example["after"]
     if before is None or after is None:
         return f"{example['change']} {key}"
@@ -130,7 +130,7 @@ def _short(value: object) -> str:
     if value is None:
         return "NULL"
     text = str(round(value, 4)) if isinstance(value, float) else cell_text(value)
-    return shortened(text, _VALUE_WIDTH)
+    return shorten_to_width(text, _VALUE_WIDTH)
 
 
 def run_methods(settings: Settings, *, output: Format) -> None:

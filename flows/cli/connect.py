@@ -18,7 +18,7 @@ from slowwave.flows.imports.units import home_shortened
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.progress import Lines, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, quoted, size_shown, terminal_safe
+from slowwave.flows.kernel.terminal import format_count, quote_shortened, size_shown, terminal_safe
 from slowwave.flows.kernel.times import utc_iso
 
 
@@ -33,7 +33,7 @@ def run_connect(
     projects_of(project_map)
     there = connections(settings)
     known = {(one.source, one.place.resolve()) for one in there}
-    found = detect_sources() if name is None else _named(name, paths)
+    found = detect_sources() if name is None else _find_named_sources(name, paths)
     new = [one for one in found if (one.source.name, one.path.resolve()) not in known]
     if output == "json":
         wanted = new if yes else []
@@ -49,10 +49,10 @@ def run_connect(
     _print_done(settings, new, wanted, is_empty=not there and not found)
 
 
-def _named(name: str, paths: Sequence[str]) -> list[DetectedSource]:
+def _find_named_sources(name: str, paths: Sequence[str]) -> list[DetectedSource]:
     source = source_named(name)
     if source is None:
-        message = f"there is no importer {quoted(name)}: there are {', '.join(each.name for each in SOURCES)}"
+        message = f"there is no importer {quote_shortened(name)}: there are {', '.join(each.name for each in SOURCES)}"
         raise WrongUsageError(message)
     if not paths:
         return [one for one in detect_sources() if one.source.name == name]
@@ -69,13 +69,13 @@ def _named(name: str, paths: Sequence[str]) -> list[DetectedSource]:
 def _is_wanted(one: DetectedSource) -> bool:
     """One line, one answer. Where nobody is there to answer, it is only listed."""
     if not sys.stdin.isatty():
-        print_lines("", [("found", _described(one))])
+        print_lines("", [("found", _describe_source(one))])
         return False
-    return typer.confirm(f"Read {terminal_safe(_described(one))} every night?", default=False, err=True)
+    return typer.confirm(f"Read {terminal_safe(_describe_source(one))} every night?", default=False, err=True)
 
 
-def _described(one: DetectedSource) -> str:
-    files = counted(one.files_count, "file")
+def _describe_source(one: DetectedSource) -> str:
+    files = format_count(one.files_count, "file")
     return (
         f"{one.source.described} in {home_shortened(one.path)} ({files}, {size_shown(one.bytes_count)}, "
         f"written {_days(one)})"
@@ -102,7 +102,7 @@ def _print_done(
     settings: Settings, new: Sequence[DetectedSource], wanted: Sequence[DetectedSource], *, is_empty: bool
 ) -> None:
     if wanted:
-        lines = [("connected" if not at else "", _described(one)) for at, one in enumerate(wanted)]
+        lines = [("connected" if not at else "", _describe_source(one)) for at, one in enumerate(wanted)]
         print_lines("", [*lines, ("", f"written to {settings.connections_file}")], [f"{this_command()} nightly"])
     elif is_empty:
         typer.echo("nothing is connected, and nothing was found where programs usually keep it; name it yourself:")

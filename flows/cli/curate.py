@@ -71,7 +71,7 @@ def _ask(settings: Settings, limit: int | None, output: str) -> None:
 def _rehearse(settings: Settings, limit: int | None, output: str) -> None:
     from slowwave.flows.kernel.run_ids import utc_now
     from slowwave.flows.lake.lake import Lake
-    from slowwave.flows.llm.stage import budget_left, open_questions, prompted
+    from slowwave.flows.llm.stage import budget_left, build_questions, open_questions
     from slowwave.flows.publish.log_as_of import LogAsOf
 
     lake = Lake(settings.lake_folder)
@@ -93,7 +93,7 @@ def _rehearse(settings: Settings, limit: int | None, output: str) -> None:
         "prompt_tokens": int(chosen["tokens"].sum()),
         "answer_tokens_at_most": chosen.height * params.llm.answer_tokens,
     }
-    asked = prompted(chosen, changes, log)
+    asked = build_questions(chosen, changes, log)
     if output == "json":
         _print_json({**facts, "prompts": [_as_json(question) for question in asked]})
     else:
@@ -101,7 +101,7 @@ def _rehearse(settings: Settings, limit: int | None, output: str) -> None:
 
 
 def _print_prompts(asked: Iterator[Question], facts: dict[str, Any], params: LlmParams) -> None:
-    from slowwave.flows.kernel.terminal import counted, terminal_safe
+    from slowwave.flows.kernel.terminal import format_count, terminal_safe
 
     systems: set[str] = set()
     for question in asked:
@@ -113,7 +113,8 @@ def _print_prompts(asked: Iterator[Question], facts: dict[str, Any], params: Llm
         for line in prompt.user.splitlines():
             typer.echo(terminal_safe(line))
     typer.echo(
-        f"{counted(facts['open'], 'question')} open; within today's budget {counted(facts['requests'], 'request')}: "
+        f"{format_count(facts['open'], 'question')} open; within today's budget "
+        f"{format_count(facts['requests'], 'request')}: "
         f"about {facts['prompt_tokens']:,} tokens of prompts and at most {facts['answer_tokens_at_most']:,} of answers"
     )
     typer.echo(

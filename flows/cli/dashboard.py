@@ -209,7 +209,7 @@ class OwnPages:
             return
         policy = _POLICY.format(socket=f"ws://{hosts[0]}").encode()
 
-        async def guarded(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [
                     *message["headers"],
@@ -219,7 +219,7 @@ class OwnPages:
                 ]
             await send(message)
 
-        await self._app(scope, receive, guarded)
+        await self._app(scope, receive, send_with_headers)
 
     def _is_known(self, scope: Scope) -> bool:
         cookies = b";".join(value for name, value in scope["headers"] if name.lower() == b"cookie").split(b";")

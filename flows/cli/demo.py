@@ -15,7 +15,7 @@ from slowwave.flows.decide.decisions import decision, land_decisions
 from slowwave.flows.kernel.lock import ensure_home
 from slowwave.flows.kernel.progress import Lines, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, shortened
+from slowwave.flows.kernel.terminal import format_count, shorten_to_width
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.demo_home import claim_for_demo, midnight_after
@@ -43,7 +43,7 @@ def run_demo(settings: Settings, *, seed: int, days: int) -> None:
     claim_for_demo(settings, seed=seed, days=days)
     as_of = midnight_after(days)
     with flow_session(settings, "demo") as (flows, screen):
-        screen.note(f"making {counted(days, 'day')} of sample logs")
+        screen.note(f"making {format_count(days, 'day')} of sample logs")
         write_sample(settings.inbox, seed=seed, days=days)
         before = None
         if current_run(settings) is None:  # without Prefect and a report, which are for the last night
@@ -64,7 +64,7 @@ def story_decisions(days: int) -> list[dict[str, Any]]:
     Files bring no decisions: Slowwave archived a memory itself, and people brought it back, and kept another.
     """
 
-    def said(day: int, reason: str, changed_by: str) -> dict[str, Any]:
+    def decision_fields(day: int, reason: str, changed_by: str) -> dict[str, Any]:
         return {"reason": reason, "changed_by": changed_by, "decided_at": midnight_after(day), "on_run_id": None}
 
     memory_id = WANTED_AGAIN.memory_id
@@ -74,7 +74,7 @@ def story_decisions(days: int) -> list[dict[str, Any]]:
         memory_id,
         {"status": "archived", "is_shadow": False},
         {"rule": "untouched", "need_30d": 0.04, "strength": 0.12, "status_before": "active", "command_id": "demo"},
-        **said(ARCHIVED_ON, "untouched: not referenced or injected for 90 days", FORGET_METHOD),
+        **decision_fields(ARCHIVED_ON, "untouched: not referenced or injected for 90 days", FORGET_METHOD),
     )
     restored = decision(
         RESTORE,
@@ -82,7 +82,7 @@ def story_decisions(days: int) -> list[dict[str, Any]]:
         memory_id,
         {"status": "active", "archive_id": archived["decision_id"]},
         {"status_before": "archived"},
-        **said(BROUGHT_BACK_ON, "support asks for it every week", "chloé"),
+        **decision_fields(BROUGHT_BACK_ON, "support asks for it every week", "chloé"),
     )
     item = {"kind": "unused", "project": IGNORED.project, "memory_type": IGNORED.memory_type, "text": IGNORED.content}
     kept = decision(
@@ -91,7 +91,7 @@ def story_decisions(days: int) -> list[dict[str, Any]]:
         f"unused {IGNORED.memory_id}",
         {**item, "memory_ids": [IGNORED.memory_id], "basis": "its use", "changes": []},
         {},
-        **said(BROUGHT_BACK_ON + 3, "we do want the line for the changelog", "ana"),
+        **decision_fields(BROUGHT_BACK_ON + 3, "we do want the line for the changelog", "ana"),
     )
     taken = midnight_after(days)
     return [row for row in (archived, restored, kept) if row["decided_at"] < taken]
@@ -105,7 +105,7 @@ def _where_to_look(result: NightlyResult) -> tuple[Lines, list[str]]:
     if not rows:
         return [], []
     ((memory_id, content, references, injected, eligible),) = rows
-    said = f"{memory_id}: quoted or used in {counted(references, 'answer')}, "
-    said += f"injected in {injected:,} of {counted(eligible, 'eligible interaction')}"
-    lines = [("most used", said), ("", f"“{shortened(content or '', _SHOWN_CONTENT)}”")]
+    decision_fields = f"{memory_id}: quoted or used in {format_count(references, 'answer')}, "
+    decision_fields += f"injected in {injected:,} of {format_count(eligible, 'eligible interaction')}"
+    lines = [("most used", decision_fields), ("", f"“{shorten_to_width(content or '', _SHOWN_CONTENT)}”")]
     return lines, [f"{this_command()} why {memory_id}"]

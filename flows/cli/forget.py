@@ -56,7 +56,7 @@ def plan(
     from slowwave.transforms.decisions.forgetting.tables import ForgettingPlan
 
     published = published_plan(settings_from_environment())
-    rows = published.chosen(project, rule)
+    rows = published.select_rows(project, rule)
     names = computed_schema(ForgettingPlan).names()
     write_rows(names, [rows.select(names).rows()], output)
     screen = Screen()
@@ -76,17 +76,17 @@ def apply(
     """Archive what is planned: each memory's whole state is kept first, and nothing that was used since goes."""
     from slowwave.flows.decide.forget import apply_plan, published_plan
     from slowwave.flows.kernel.progress import this_command
-    from slowwave.flows.kernel.terminal import counted
+    from slowwave.flows.kernel.terminal import format_count
 
     published = published_plan(settings_from_environment())
-    rows = published.chosen(project, rule, limit)
-    planned = counted(rows.height, "memory", "memories")
+    rows = published.select_rows(project, rule, limit)
+    planned = format_count(rows.height, "memory", "memories")
     if rows.height and not (yes or dry_run):  # asked before anybody has to wait for the lock
         ask(f"archive {planned}?")
     with writing("forget apply") as (run, screen):
         screen.note(f"checking {planned} against the log as it is now")
         outcome = apply_plan(run, published, rows, dry_run=dry_run)
-    done = counted(len(outcome.changed), "memory", "memories")
+    done = format_count(len(outcome.changed), "memory", "memories")
     lines = [("would go" if dry_run else "archived", done)]
     if dry_run:
         changed = set(outcome.changed)
@@ -96,7 +96,7 @@ def apply(
     elif outcome.changed or outcome.shadowed:
         lines.append(_SEEN)
     if outcome.shadowed:
-        lines.append(("in shadow", f"{counted(len(outcome.shadowed), 'memory', 'memories')} left active"))
+        lines.append(("in shadow", f"{format_count(len(outcome.shadowed), 'memory', 'memories')} left active"))
     back = [f"{this_command()} forget restore --run {run.run_id}"] if outcome.changed and not dry_run else []
     print_outcome(outcome, lines, back)
 
@@ -115,7 +115,7 @@ def restore(
 ) -> None:
     """Bring archived memories back exactly as they were."""
     from slowwave.flows.decide import forget as forgetting
-    from slowwave.flows.kernel.terminal import counted
+    from slowwave.flows.kernel.terminal import format_count
 
     if sum((bool(memories), command_id is not None, everything)) != 1:
         message = "name memories, or give --run ID, or --all: one of the three"
@@ -127,7 +127,7 @@ def restore(
         )
     seen = [_SEEN] if outcome.changed and not dry_run else []
     done = "would be restored" if dry_run else "restored"
-    print_outcome(outcome, [(done, counted(len(outcome.changed), "memory", "memories")), *seen], [])
+    print_outcome(outcome, [(done, format_count(len(outcome.changed), "memory", "memories")), *seen], [])
 
 
 @forget.command("hold", epilog=examples(EXAMPLES["hold"]))

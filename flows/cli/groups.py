@@ -65,23 +65,23 @@ class _Plain:
         if value is None:
             return () if self._several else None
         given = list(value) if self._several and isinstance(value, (list, tuple)) else [value]
-        declared = self._declared if not self._several else getattr(self._declared, "__args__", (None,))[0]
-        if self._info.parser is None and all(isinstance(one, str) for one in given) and declared is str:
+        register_command = self._declared if not self._several else getattr(self._declared, "__args__", (None,))[0]
+        if self._info.parser is None and all(isinstance(one, str) for one in given) and register_command is str:
             return given if self._several else value
         if not self._several:
-            found = self._one(declared, value)
+            found = self._one(register_command, value)
             if found is not None:
                 return found
         return self._typers().coerce(value, param=param, ctx=ctx)
 
-    def _one(self, declared: Any, value: Any) -> object:  # noqa: ANN401 - an annotation
+    def _one(self, register_command: Any, value: Any) -> object:  # noqa: ANN401 - an annotation
         """One of the words declared or a number within its bounds; None for what is not plainly one."""
-        if get_origin(declared) is Literal:
-            return next((word for word in get_args(declared) if value == word), None)
-        if declared in {int, float}:
-            number: Any = declared(value) if isinstance(value, str) and _INTEGER.fullmatch(value) else value
+        if get_origin(register_command) is Literal:
+            return next((word for word in get_args(register_command) if value == word), None)
+        if register_command in {int, float}:
+            number: Any = register_command(value) if isinstance(value, str) and _INTEGER.fullmatch(value) else value
             low, high = self._info.min, self._info.max
-            if type(number) is declared and (low is None or number >= low) and (high is None or number <= high):
+            if type(number) is register_command and (low is None or number >= low) and (high is None or number <= high):
                 return number
         return None
 
@@ -106,12 +106,12 @@ def first_examples(commands: Mapping[str, Sequence[str]]) -> str:
 def command(*lines: str, within: str = "") -> Callable[[Function], Function]:
     """Make a function a command of the app, or of a group, with these examples; its name has - for _."""
 
-    def declared(function: Function) -> Function:
+    def register_command(function: Function) -> Function:
         name = f"{within} {function.__name__.rstrip('_').replace('_', '-')}".strip()
         _FUNCTIONS[name], EXAMPLES[name] = function, lines
         return function
 
-    return declared
+    return register_command
 
 
 def group(name: str, module: str, described: str, *lines: str) -> None:
@@ -144,7 +144,7 @@ class Commands(TyperGroup):
             _say_new_name(args[0])
             args = [*OLD_NAMES[args[0]].split(), *args[1:]]
         name, found, rest = super().resolve_command(ctx, args)
-        return name, found if name is None or found is None else _made(f"{self._within} {name}".strip()), rest
+        return name, found if name is None or found is None else _make_command(f"{self._within} {name}".strip()), rest
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - typer's
         """Write the commands in their sections, each with as much of its first sentence as its line holds."""
@@ -170,7 +170,7 @@ def _say_new_name(old: str) -> None:
         sys.stderr.write(f"slowwave: `slowwave {old}` is `slowwave {OLD_NAMES[old]}` now; the next release ends it\n")
 
 
-def _made(path: str) -> Any:  # noqa: ANN401 - typer's
+def _make_command(path: str) -> Any:  # noqa: ANN401 - typer's
     name = path.rpartition(" ")[2]
     if path in _GROUPS:
         module, described = _GROUPS[path]

@@ -27,7 +27,7 @@ from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.progress import Lines, Screen, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, quoted, shortened
+from slowwave.flows.kernel.terminal import format_count, quote_shortened, shorten_to_width
 from slowwave.flows.kernel.times import parse_as_of
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.inbox import Delivery
@@ -67,7 +67,7 @@ def run_import(
     Raises WrongUsageError for an unknown source or a map of projects that cannot be read, and typer.Exit with code 1
     when a path is missing, a unit could not be read, a file that was named is none of the source's, or landing says so.
     """
-    source, there, missing = _chosen(settings, named)
+    source, there, missing = _choose_source(settings, named)
     if is_store(source) and since:
         message = f"--since is for logs: {source.described} are read whole, for what is gone shows from what is there"
         raise WrongUsageError(message)
@@ -89,14 +89,14 @@ def run_import(
                 lake = Lake(settings.lake_folder)
                 report = importer(settings, lake, source, options, rehearsed_in=Path(aside), **how).run(found)
                 why = why_no_rows(source, report, there)
-                landed, run_id, answers = _rehearsed(settings, report, screen), "", []
+                landed, run_id, answers = _rehearse_landing(settings, report, screen), "", []
         else:
             with writer_lock(settings, "import", wait_seconds=WAIT_SECONDS, waiting=screen.note):
                 run = start_run(settings, "land", screen.progress)
                 at_work = importer(settings, run.lake, source, options, **how)
                 report = at_work.run(found)
                 why = why_no_rows(source, report, there)
-                landed, run_id = _landed(run, report, None if why else at_work.cursors), run.run_id
+                landed, run_id = _land_deliveries(run, report, None if why else at_work.cursors), run.run_id
                 answers = imported_lines(report.tally.holds, run.params) if landed.total("accepted") else []
         screen.close()
         todo = [f"{this_command()} {one}" for one in _todo(settings, source, landed)]
@@ -108,7 +108,7 @@ def run_import(
         _exit_if_any(wrong, screen)
 
 
-def _chosen(settings: Settings, named: Sequence[str]) -> tuple[Source, list[Path], list[NotImported]]:
+def _choose_source(settings: Settings, named: Sequence[str]) -> tuple[Source, list[Path], list[NotImported]]:
     """The source, the paths that are there, and what is missing or none of it."""
     first, *paths = named
     names = ", ".join(each.name for each in SOURCES)
@@ -120,7 +120,7 @@ def _chosen(settings: Settings, named: Sequence[str]) -> tuple[Source, list[Path
         return source, *_existing(paths)
     there, missing = _existing(named)
     if missing and missing[0].name == first:
-        message = f"there is no importer {quoted(first)}: there are {names}"
+        message = f"there is no importer {quote_shortened(first)}: there are {names}"
         if not paths:
             message += "; and no file or folder of that name"
         raise WrongUsageError(message)
@@ -169,7 +169,7 @@ def _existing(paths: Sequence[str]) -> tuple[list[Path], list[NotImported]]:
     return there, missing
 
 
-def _landed(run: Run, report: ImportReport, cursors: Cursors | None) -> LandingReport:
+def _land_deliveries(run: Run, report: ImportReport, cursors: Cursors | None) -> LandingReport:
     """Land the inbox, then note what was imported: what did not land is read again."""
     waiting = received_deliveries(run.settings, run.landed.unreadable.append)
     landed = land_paths(run, waiting, readings=home_readings(run.settings))
@@ -178,7 +178,7 @@ def _landed(run: Run, report: ImportReport, cursors: Cursors | None) -> LandingR
     return landed
 
 
-def _rehearsed(settings: Settings, report: ImportReport, screen: Screen) -> LandingReport:
+def _rehearse_landing(settings: Settings, report: ImportReport, screen: Screen) -> LandingReport:
     lake = Lake(settings.lake_folder)
     lake.check_format()
     landing = Landing(
@@ -241,16 +241,16 @@ def _import_lines(source: Source, report: ImportReport) -> Lines:
     tally = report.tally
     lines += _record_lines(tally.records) if report.units else []
     kinds = (("interaction", "interactions"), ("outcome", "outcomes"), ("memory", "memories"))
-    lines.append(("rows", ", ".join(counted(tally.kinds[one], one, many) for one, many in kinds)))
-    lines += _ranked("repaired", tally.repaired)
-    lines += _ranked("refused", tally.refused)
-    lines += _ranked("left out", tally.left_out, tally.left_examples)
-    lines += _ranked("secrets", tally.secrets)
+    lines.append(("rows", ", ".join(format_count(tally.kinds[one], one, many) for one, many in kinds)))
+    lines += _ranked_count_lines("repaired", tally.repaired)
+    lines += _ranked_count_lines("refused", tally.refused)
+    lines += _ranked_count_lines("left out", tally.left_out, tally.left_examples)
+    lines += _ranked_count_lines("secrets", tally.secrets)
     others = [one for one in report.others if not one.is_fault]
     by_reason = Counter(one.why for one in others)
     for at, (why, count) in enumerate(by_reason.most_common(_SHOWN)):
         example = next(one.name for one in others if one.why == why)
-        said = f"{counted(count, 'file')} left" if count > 1 else "1 file left"
+        said = f"{format_count(count, 'file')} left" if count > 1 else "1 file left"
         lines.append(("other files" if not at else "", f"{said}, such as {example}: {why}"))
     return lines
 
@@ -263,13 +263,13 @@ def _record_lines(records: Counter[str]) -> Lines:
     return [("records", f"{records.total():,} read: {', '.join(kinds)}" if ranked else "0 read: it holds none")]
 
 
-def _ranked(label: str, counts: Counter[str], examples: Mapping[str, str] | None = None) -> Lines:
+def _ranked_count_lines(label: str, counts: Counter[str], examples: Mapping[str, str] | None = None) -> Lines:
     lines = []
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     for at, (sort, count) in enumerate(ranked[:_MOST_SORTS]):
         example = (examples or {}).get(sort, "")
-        shown = f", such as {quoted(shortened(example, _SHOWN_LEFT))}" if example else ""
-        lines.append((label if not at else "", f"{count:,} × {shortened(sort, _SHOWN_SORT)}{shown}"))
+        shown = f", such as {quote_shortened(shorten_to_width(example, _SHOWN_LEFT))}" if example else ""
+        lines.append((label if not at else "", f"{count:,} × {shorten_to_width(sort, _SHOWN_SORT)}{shown}"))
     if len(ranked) > _MOST_SORTS:
         lines.append(("", f"and {len(ranked) - _MOST_SORTS:,} more sorts"))
     return lines
@@ -286,12 +286,14 @@ def _example(row: dict[str, Any]) -> str:
     """What a row says, for people."""
     if "prompt" in row:
         said = [row["prompt"], row.get("response") or "nothing"]
-        texts = " → ".join(quoted(shortened(" ".join(str(text).split()), _SHOWN_EXAMPLE)) for text in said)
+        texts = " → ".join(
+            quote_shortened(shorten_to_width(" ".join(str(text).split()), _SHOWN_EXAMPLE)) for text in said
+        )
         return f"{row.get('created_at')} {row.get('project') or 'no project'}: {texts}"
     if "memory_id" in row:
-        return f"{row['memory_id']}: {quoted(shortened(str(row.get('content', '')), _SHOWN_EXAMPLE))}"
+        return f"{row['memory_id']}: {quote_shortened(shorten_to_width(str(row.get('content', '')), _SHOWN_EXAMPLE))}"
     how = "no attempt" if row.get("attempted") is False else "worked" if row.get("success") else "failed"
-    why = shortened(str(row.get("evidence") or row.get("error_message") or ""), _SHOWN_EXAMPLE)
+    why = shorten_to_width(str(row.get("evidence") or row.get("error_message") or ""), _SHOWN_EXAMPLE)
     return f"{row.get('outcome_id')}: {how}{f' ({why})' if why else ''}"
 
 

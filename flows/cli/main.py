@@ -156,9 +156,9 @@ def _run(commands: Any, arguments: list[str] | None) -> Any:  # noqa: ANN401 - t
     except Exception as error:
         if type(error).__name__ not in {"SchemaError", "ComputeError"}:
             raise
-        from slowwave.flows.lake.misfits import explained  # Polars is loaded: the error is its own
+        from slowwave.flows.lake.misfits import explain_read_error  # Polars is loaded: the error is its own
 
-        raise explained(error, settings_from_environment().lake_folder) from error
+        raise explain_read_error(error, settings_from_environment().lake_folder) from error
 
 
 def _complain(message: str, code: int) -> int:

@@ -39,7 +39,7 @@ def suggest(
     """Write the mapping that a file's fields call for."""
     from slowwave.flows.kernel.errors import UserError
     from slowwave.flows.kernel.progress import print_lines, this_command
-    from slowwave.flows.kernel.terminal import quoted
+    from slowwave.flows.kernel.terminal import quote_shortened
     from slowwave.flows.land.land import Landing
     from slowwave.flows.land.paths import path_deliveries
     from slowwave.flows.land.readings import mapping_path
@@ -56,7 +56,10 @@ def suggest(
         raise UserError("\n".join(report.unreadable))
     alike = likenesses(report.unknown)
     if not alike:
-        message = f"no field of {quoted(file)} is like one of the contract that its rows lack: there is nothing to map"
+        message = (
+            f"no field of {quote_shortened(file)} is like one of the contract that its rows lack: there "
+            "is nothing to map"
+        )
         raise UserError(message)
     text = suggested_mapping(report.unknown, alike, match)
     if path is None:

@@ -10,7 +10,7 @@ from slowwave.flows.imports.connections import connections
 from slowwave.flows.kernel.progress import Lines, print_lines
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.landed_lake import landed_lake
@@ -18,7 +18,7 @@ from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.nightly.screen import day_lines
 from slowwave.flows.publish.log_as_of import LogAsOf
-from slowwave.flows.publish.plan import Plan
+from slowwave.flows.publish.plan import BuildPlan
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import PUBLISHED, params_behind
 from slowwave.transforms.landing.ledger_tables import Runs
@@ -37,13 +37,13 @@ def run_plan(settings: Settings, *, as_of: str | None, full: bool, **where: str 
     waiting = len(inbox_deliveries(settings.inbox))
     lake, engine = landed_lake(settings), engine_settings(settings, *where.values())  # type: ignore[arg-type] - in this order
     tell_unread_params(settings)
-    plan = Plan(LogAsOf(lake, moment, settings.params()), lake.ledger(DayInputs), full=full)
+    plan = BuildPlan(LogAsOf(lake, moment, settings.params()), lake.ledger(DayInputs), full=full)
     lines = day_lines(plan.to_build, "to rebuild", len(plan.days))
     large = large_days(plan.to_build, days_bytes(plan.log, plan.to_build), engine.memory)
     lines += [("", f"{day} is large: {count} buckets") for day, count in large.items()]
     lines += _engine_lines(engine) + _params_lines(settings, lake, plan.log.params)
-    sources = counted(len(connections(settings)), "connected source")
-    lines.append(("inbox", f"{counted(waiting, 'file')} waiting, not looked into" if waiting else "empty"))
+    sources = format_count(len(connections(settings)), "connected source")
+    lines.append(("inbox", f"{format_count(waiting, 'file')} waiting, not looked into" if waiting else "empty"))
     lines += [("imports", f"{sources}, not looked into")] if settings.connections_file.exists() else []
     print_lines(f"plan as of {utc_text(moment)}, of what has landed so far", lines)
 
@@ -51,7 +51,7 @@ def run_plan(settings: Settings, *, as_of: str | None, full: bool, **where: str 
 def _engine_lines(engine: EngineSettings) -> Lines:
     if engine.name == "local":
         return []
-    where = f"at {engine.address}" if engine.address else f"{counted(engine.workers, 'worker')} started here"
+    where = f"at {engine.address}" if engine.address else f"{format_count(engine.workers, 'worker')} started here"
     return [("engine", f"{engine.name}, {where}")]
 
 

@@ -15,7 +15,7 @@ from slowwave.transforms.core.vocabularies import ReviewKind
 if TYPE_CHECKING:
     from slowwave.flows.decide.listed import ListedItems
     from slowwave.flows.decide.review import Reviewed
-    from slowwave.transforms.decisions.review.changes import Wish
+    from slowwave.transforms.decisions.review.changes import ReviewCommand
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "list": (
@@ -89,7 +89,7 @@ def list_items(
 
 def _in_lines(listed: ListedItems, rows: list[tuple[Any, ...]]) -> tuple[list[str], list[tuple[Any, ...]]]:
     """The columns a person needs to choose an item, as narrow as they can be; `user`, `decided` where there is one."""
-    from slowwave.flows.kernel.terminal import shortened
+    from slowwave.flows.kernel.terminal import shorten_to_width
 
     items = [dict(zip(listed.names, row, strict=True)) for row in rows]
     # an earlier release published no users
@@ -98,7 +98,9 @@ def _in_lines(listed: ListedItems, rows: list[tuple[Any, ...]]) -> tuple[list[st
     lines: list[tuple[Any, ...]] = []
     for at, item in enumerate(items):
         short = (item["rank"], item["item_id"][: listed.id_length], item["kind"])
-        whose = (shortened(value, _SHOWN_PROJECT) for value in [item["project"], *(optional[n][at] for n in user)])
+        whose = (
+            shorten_to_width(value, _SHOWN_PROJECT) for value in [item["project"], *(optional[n][at] for n in user)]
+        )
         lines.append((*short, *whose, item["text"], item["rank_score"], *(optional[n][at] for n in decided)))
     return ["#", "item", "kind", "project", *user, "text", "sessions", *decided], lines
 
@@ -116,7 +118,7 @@ def show(
     from slowwave.flows.ask.why.text import basis_words
     from slowwave.flows.decide.listed import shown_item
     from slowwave.flows.kernel.progress import print_lines
-    from slowwave.flows.kernel.terminal import counted, shortened
+    from slowwave.flows.kernel.terminal import format_count, shorten_to_width
     from slowwave.flows.kernel.times import utc_text
 
     found = shown_item(settings_from_environment(), item)
@@ -129,21 +131,24 @@ def show(
     lines += [("memory", memory) for memory in about]
     behind = found["interactions"]
     lines.append(
-        ("stands on", f"{counted(len(behind), 'interaction')} in {counted(found['sessions_count'], 'session')}")
+        (
+            "stands on",
+            f"{format_count(len(behind), 'interaction')} in {format_count(found['sessions_count'], 'session')}",
+        )
     )
     for row in behind[:limit]:
         ended = {True: "succeeded", False: "failed", None: "no outcome"}[row["success"]]
         ended += f" ({basis_words(row)})" if row.get("basis") else ""
-        user = f"user {shortened(row['user_id'], _SHOWN_PROJECT)}" if row["user_id"] else ""
+        user = f"user {shorten_to_width(row['user_id'], _SHOWN_PROJECT)}" if row["user_id"] else ""
         told = [utc_text(row["occurred_at"]), row["agent"] or "", user, ", ".join(row["rules"]), ended]
         told += ["repeats its prompt"] if row["in_prompt"] else []
         lines.append(("", "  ".join([row["interaction_id"], *filter(None, told)])))
         if row["prompt"]:
-            lines.append(("", f"    asked: {shortened(' '.join(row['prompt'].split()), _SHOWN_PROMPT)}"))
+            lines.append(("", f"    asked: {shorten_to_width(' '.join(row['prompt'].split()), _SHOWN_PROMPT)}"))
     lines += [("", f"and {len(behind) - limit:,} more: --format json lists all")] if len(behind) > limit else []
     lines.append(("what then", _meaning(found)))
     lines += [("decided", f"{found['decided']} since the publish")] if found["decided"] else []
-    print_lines(shortened(found["item_id"], _SHOWN_CHARACTERS), lines, _next_commands(found))
+    print_lines(shorten_to_width(found["item_id"], _SHOWN_CHARACTERS), lines, _next_commands(found))
 
 
 def _meaning(found: dict[str, Any]) -> str:
@@ -197,10 +202,10 @@ def promote(
 
     Said of something rejected, it takes that back.
     """
-    from slowwave.transforms.decisions.review.changes import Wish
+    from slowwave.transforms.decisions.review.changes import ReviewCommand
     from slowwave.transforms.decisions.review.decisions import PROMOTE
 
-    wish = Wish(PROMOTE, confidence=confidence, scope=scope)
+    wish = ReviewCommand(PROMOTE, confidence=confidence, scope=scope)
     _decide(wish, items, decision)
 
 
@@ -218,10 +223,10 @@ def reject(
 
     Said of something merged, it takes that back. A rejected candidate never returns.
     """
-    from slowwave.transforms.decisions.review.changes import Wish
+    from slowwave.transforms.decisions.review.changes import ReviewCommand
     from slowwave.transforms.decisions.review.decisions import REJECT
 
-    _decide(Wish(REJECT, memory_id=memory), items, decision)
+    _decide(ReviewCommand(REJECT, memory_id=memory), items, decision)
 
 
 @review.command("merge", epilog=examples(EXAMPLES["merge"]))
@@ -238,19 +243,19 @@ def merge(
 
     Of an outdated memory: the later one stands for it, without its sources.
     """
-    from slowwave.transforms.decisions.review.changes import Wish
+    from slowwave.transforms.decisions.review.changes import ReviewCommand
     from slowwave.transforms.decisions.review.decisions import MERGE
 
-    _decide(Wish(MERGE, into=into), items, decision)
+    _decide(ReviewCommand(MERGE, into=into), items, decision)
 
 
-def _decide(wish: Wish, items: list[str], decision: Decision) -> None:
+def _decide(wish: ReviewCommand, items: list[str], decision: Decision) -> None:
     from slowwave.flows.decide import review as reviewing
-    from slowwave.flows.kernel.terminal import counted
+    from slowwave.flows.kernel.terminal import format_count
 
     verb = wish.command.removeprefix("review ")
     if len(items) > 1 and not (decision.yes or decision.dry_run):  # asked before anybody has to wait for the lock
-        ask(f"{verb} {counted(len(items), *_THINGS)}?")
+        ask(f"{verb} {format_count(len(items), *_THINGS)}?")
     try:
         with writing(wish.command, decision.wait) as (run, _):
             outcome = reviewing.review(
@@ -262,26 +267,26 @@ def _decide(wish: Wish, items: list[str], decision: Decision) -> None:
         _print_json(outcome, dry_run=decision.dry_run)
     else:
         done = {"promote": "promoted", "reject": "rejected", "merge": "merged"}[verb]
-        items_decided = counted(len(outcome.decided), *_THINGS)
+        items_decided = format_count(len(outcome.decided), *_THINGS)
         lines = [("would", f"{verb} {items_decided}") if decision.dry_run else (done, items_decided)]
-        lines += [("", _told(change)) for change in outcome.changes[:_SHOWN]]
+        lines += [("", _describe_change(change)) for change in outcome.changes[:_SHOWN]]
         lines += [("", f"{memory_id}: stays as it is") for memory_id in outcome.kept[:_SHOWN]]
         lines += [("seen", "from the next nightly on")] if outcome.decided and not decision.dry_run else []
         print_outcome(outcome, lines, [], _THINGS)
 
 
-def _told(change: dict[str, Any]) -> str:
-    from slowwave.flows.kernel.terminal import counted, shortened
+def _describe_change(change: dict[str, Any]) -> str:
+    from slowwave.flows.kernel.terminal import format_count, shorten_to_width
 
     said = [f"{name} {value}" for name, value in change.items() if name in {"status", "superseded_by"} and value]
     if change.get("source_ids"):
-        said.append(counted(len(change["source_ids"]), "source"))
+        said.append(format_count(len(change["source_ids"]), "source"))
     if change.get("confidence") is not None:
         said.append(f"confidence {change['confidence']}")
     if change.get("user_id"):
-        said.append(f"for user {shortened(change['user_id'], _SHOWN_PROJECT)} alone")
+        said.append(f"for user {shorten_to_width(change['user_id'], _SHOWN_PROJECT)} alone")
     said += [_CLEARED[name] for name in change.get("clears") or []]
-    made = "" if change["before"] else f", new: {shortened(change['content'], _SHOWN_CHARACTERS)}"
+    made = "" if change["before"] else f", new: {shorten_to_width(change['content'], _SHOWN_CHARACTERS)}"
     return f"{change['memory_id']}: {', '.join(said)}{made}"
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from slowwave.flows.ask.report import reported
+from slowwave.flows.ask.report import ensure_current_report
 from slowwave.flows.engines.cluster import require_engine
 from slowwave.flows.engines.settings import engine_settings
 from slowwave.flows.imports.connections import Imported, received_deliveries
@@ -23,7 +23,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.progress import Screen, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, quoted, size_shown, terminal_safe
+from slowwave.flows.kernel.terminal import format_count, quote_shortened, size_shown, terminal_safe
 from slowwave.flows.kernel.times import parse_as_of
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.landed_lake import landed_lake
@@ -293,7 +293,7 @@ def _looked_first(settings: Settings) -> tuple[bool, Imported | None]:
         if result is None:
             return False, run.imported
         demo_note(settings, screen)
-        result = replace(result, report=reported(settings))
+        result = replace(result, report=ensure_current_report(settings))
         screen.close()
         print_lines(result_title(result), result_lines(settings, result), next_commands(result))
     return True, run.imported
@@ -361,7 +361,10 @@ def run_prune(settings: Settings, keep: int) -> None:
     lake = landed_lake(settings)
     with Screen() as screen, writer_lock(settings, "prune", wait_seconds=WAIT_SECONDS, waiting=screen.note):
         pruned = prune(settings, lake, keep)
-    files, partitions = counted(pruned.serving_files, "serving file"), counted(pruned.partitions, "evidence partition")
+    files, partitions = (
+        format_count(pruned.serving_files, "serving file"),
+        format_count(pruned.partitions, "evidence partition"),
+    )
     typer.echo(f"removed {files} and {partitions}: {size_shown(pruned.bytes)}")
 
 
@@ -389,5 +392,5 @@ def _day(option: str, text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError as error:
-        message = f"{quoted(text)} is no day: use YYYY-MM-DD, such as 2026-03-01"
+        message = f"{quote_shortened(text)} is no day: use YYYY-MM-DD, such as 2026-03-01"
         raise typer.BadParameter(message, param_hint=f"'{option}'") from error

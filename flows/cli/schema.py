@@ -9,7 +9,7 @@ from pathlib import Path
 
 from slowwave.flows.kernel.doors import outside
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.transforms.core.schema import Table, documentation, duckdb_ddl, json_schema, table_comment
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import EVIDENCE, SERVING, STATES
@@ -37,7 +37,7 @@ def run_schema(table: str | None, *, output: str) -> None:
     if table is not None and table not in tables:
         near = difflib.get_close_matches(table.casefold(), tables, n=3)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
-        message = f"there is no table {quoted(table)}: {hint}`slowwave inspect schema` lists them"
+        message = f"there is no table {quote_shortened(table)}: {hint}`slowwave inspect schema` lists them"
         raise UserError(message)
     chosen = list(tables.values()) if table is None else [tables[table]]
     if output == "markdown":
@@ -45,7 +45,7 @@ def run_schema(table: str | None, *, output: str) -> None:
     elif output == "sql":
         text = "\n".join("".join(f"{statement};\n" for statement in duckdb_ddl(declared)) for declared in chosen)
     elif table is None:
-        text = _listed()
+        text = _list_tables()
     else:
         text = json.dumps(json_schema(chosen[0]), indent=2, ensure_ascii=False) + "\n"
     sys.stdout.write(text)
@@ -61,7 +61,8 @@ def run_views(lake: str, to: str | None) -> None:
 
     if "://" in lake:
         message = (
-            f"{quoted(lake)} is a lake in a bucket: DuckDB alone opens no bucket, and what was removed within a day is "
+            f"{quote_shortened(lake)} is a lake in a bucket: DuckDB alone opens no bucket, and what was "
+            "removed within a day is "
             "still in it; name a lake in a folder, or ask with `slowwave sql`"
         )
         raise UserError(message)
@@ -79,7 +80,7 @@ def run_views(lake: str, to: str | None) -> None:
     sys.stdout.write(f"{to}\n")
 
 
-def _listed() -> str:
+def _list_tables() -> str:
     wide = max(len(declared.name) for group in GROUPS.values() for declared in group)
     blocks = [
         "\n".join([title, *(f"  {declared.name:{wide}}  {table_comment(declared)}" for declared in group)])

@@ -111,13 +111,13 @@ def print_outcome(
 ) -> None:
     """Print what became of the things. Raises typer.Exit with code 1 when the clock kept one from changing."""
     from slowwave.flows.kernel.progress import print_lines
-    from slowwave.flows.kernel.terminal import counted
+    from slowwave.flows.kernel.terminal import format_count
 
     if outcome.already:
-        lines.append(("already so", counted(outcome.already, *things)))
+        lines.append(("already so", format_count(outcome.already, *things)))
     for label, kept in (("skipped", outcome.skipped), ("refused", outcome.refused)):
         if kept:
-            lines.append((label, counted(len(kept), *things)))
+            lines.append((label, format_count(len(kept), *things)))
             lines += [("", f"{thing}: {why}") for thing, why in kept[:_SHOWN]]
             lines += [("", f"and {len(kept) - _SHOWN:,} more")] if len(kept) > _SHOWN else []
     print_lines("", lines, commands)

@@ -15,7 +15,7 @@ import polars as pl
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.published import current_run
@@ -126,7 +126,7 @@ def decide_hold(
         .to_dicts()
     )
     before = last[0] if last else None
-    named = f"{kind} {quoted(target)}"
+    named = f"{kind} {quote_shortened(target)}"
     is_held = before is not None and before["command"] == HOLD
     if command == RELEASE and not is_held:
         return f"{named} is not held: nothing to release"
@@ -167,11 +167,12 @@ def _kind_of(run: Run, target: str) -> TargetKind:
     is_project = projects.filter(pl.col("project") == pl.lit(target)).head(1).collect().height > 0
     is_memory = target in log.states["memory_id"]
     if is_project and is_memory:
-        message = f"{quoted(target)} is both a project and a memory: say which with --kind"
+        message = f"{quote_shortened(target)} is both a project and a memory: say which with --kind"
         raise UserError(message)
     if not (is_project or is_memory):
         message = (
-            f"no project or memory is called {quoted(target)}; say with --kind what it is to hold it before it comes"
+            f"no project or memory is called {quote_shortened(target)}; say with --kind what it is to "
+            "hold it before it comes"
         )
         raise UserError(message)
     return "project" if is_project else "memory"

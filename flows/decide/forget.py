@@ -16,17 +16,17 @@ from slowwave.flows.decide.decisions import EVER, decision, land_decisions, land
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.partitions import partitions_of
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.nightly.build import build
 from slowwave.flows.publish.log_as_of import LogAsOf
-from slowwave.flows.publish.plan import Plan
+from slowwave.flows.publish.plan import BuildPlan
 from slowwave.flows.publish.run import Run
 from slowwave.transforms.core.vocabularies import FORGETTING_RULES
-from slowwave.transforms.decisions.effects import APPLY, FORGET_METHOD, RESTORE, archivings, decision_id, held
+from slowwave.transforms.decisions.effects import APPLY, FORGET_METHOD, RESTORE, archivings, decision_id, flag_holds
 from slowwave.transforms.decisions.forgetting.tables import ForgettingPlan, ForgettingQuotas
 from slowwave.transforms.evidence.tables import DayInputs, MemoryDays
 from slowwave.transforms.landing.tables import Memories
@@ -45,7 +45,9 @@ class PublishedPlan:
     quotas: pl.DataFrame
     health: pl.DataFrame
 
-    def chosen(self, project: str | None = None, rule: str | None = None, limit: int | None = None) -> pl.DataFrame:
+    def select_rows(
+        self, project: str | None = None, rule: str | None = None, limit: int | None = None
+    ) -> pl.DataFrame:
         """The rows of a project, of a rule, the first few; None: of all."""
         rows = self.rows
         if project is not None:
@@ -87,7 +89,7 @@ def published_plan(settings: Settings) -> PublishedPlan:
     return PublishedPlan(run_id, as_of, rows, found["quotas"], found["health"])
 
 
-def _counted(lake: Lake, run_id: str) -> dict[date, str]:
+def _memory_days_partitions(lake: Lake, run_id: str) -> dict[date, str]:
     """The partitions of memory_days that a run was published from."""
     return partitions_of(lake.ledger(DayInputs).filter(pl.col("run_id") == run_id), MemoryDays)
 
@@ -115,7 +117,7 @@ def apply_plan(run: Run, published: PublishedPlan, rows: pl.DataFrame, *, dry_ru
     decisions: list[dict[str, Any]] = []
     log = LogAsOf(run.lake, now, run.params)
     states = _current_states(log, rows["memory_id"])
-    for row in _checked(run, log, published, rows, states).iter_rows(named=True):
+    for row in _check_rows(run, log, published, rows, states).iter_rows(named=True):
         memory_id = row["memory_id"]
         if row["is_done"]:
             outcome.already += 1
@@ -163,7 +165,7 @@ def _current_states(log: LogAsOf, memory_ids: pl.Series) -> pl.DataFrame:
     return wanted.filter(pl.col("valid_until").is_null()).sort("memory_id")
 
 
-def _checked(
+def _check_rows(
     run: Run, log: LogAsOf, published: PublishedPlan, rows: pl.DataFrame, states: pl.DataFrame
 ) -> pl.DataFrame:
     """Rows of the plan with `at` (row in `states`), is_done, and `skip`: why it may not go any more."""
@@ -183,7 +185,7 @@ def _checked(
     for frame in (
         now,
         shown,
-        held(decided, states.lazy(), EVER).collect(),
+        flag_holds(decided, states.lazy(), EVER).collect(),
         _touched_since(run, log, published, rows["memory_id"]).with_columns(is_touched=True),
     ):
         joined = joined.join(frame, on="memory_id", how="left", maintain_order="left")
@@ -209,8 +211,8 @@ def _touched_since(run: Run, log: LogAsOf, published: PublishedPlan, memory_ids:
 
     Days whose evidence would be another now are built.
     """
-    before = _counted(run.lake, published.run_id)
-    plan = Plan(log, run.lake.ledger(DayInputs))
+    before = _memory_days_partitions(run.lake, published.run_id)
+    plan = BuildPlan(log, run.lake.ledger(DayInputs))
     now = {day: name for day, name in plan.partitions(MemoryDays).items() if before.get(day) != name}
     plan.days = [day for day in plan.days if day.day in now]
     build(run, plan)
@@ -260,7 +262,7 @@ def restore(
     else:
         unknown = sorted(set(memory_ids) - set(latest["memory_id"]))
         if unknown:
-            some = ", ".join(map(quoted, unknown[:5]))
+            some = ", ".join(map(quote_shortened, unknown[:5]))
             message = f"never archived by `forget apply`, so there is nothing to restore: {some}"
             raise UserError(message)
         wanted = latest.filter(pl.col("memory_id").is_in(pl.Series(memory_ids, dtype=pl.String).implode()))

@@ -18,7 +18,7 @@ from slowwave.flows.ask.narrowed import Narrowed, narrow
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
-from slowwave.flows.kernel.terminal import quoted, shortened
+from slowwave.flows.kernel.terminal import quote_shortened, shorten_to_width
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.files import check_format, files_by_day
 from slowwave.flows.lake.sql import no_globs, with_lake_rows
@@ -109,7 +109,7 @@ def listed_items(settings: Settings, kind: str | None, project: str | None, user
 
     Raises UserError when nothing is published, or by a version that had no queue.
     """
-    with _published(settings) as connection:
+    with _open_current(settings) as connection:
         since = _decided_since(connection, settings.lake_folder)
         narrow(connection, Narrowed(user=user))
         result = connection.sql(_LISTED, params={"kind": kind, "project": project})
@@ -126,10 +126,10 @@ def listed_items(settings: Settings, kind: str | None, project: str | None, user
 def _decided_since(connection: duckdb.DuckDBPyConnection, lake: Path) -> dict[str, str]:
     """What was said of items since the publish, by item; without its change, by a killed command, nothing was."""
     files = [file.path for of_day in files_by_day(lake, "decisions").values() for file in of_day]
-    found = _read(connection, _SINCE, decisions=files)
+    found = _query_files(connection, _SINCE, decisions=files)
     days = {path.parent.name for path in files}  # a change is of the day of its decision
     changes = _files_of(lake, "memories", days) if found else []
-    made = {decision for (decision,) in _read(connection, _MADE, memories=changes)}
+    made = {decision for (decision,) in _query_files(connection, _MADE, memories=changes)}
     return {target: _SAID[command] for target, command, decision, changes in found if decision in made or not changes}
 
 
@@ -139,7 +139,7 @@ def _files_of(lake: Path, table: str, days: Iterable[str]) -> list[Path]:
     return [path for day in sorted(days) for path in storage.files(lake / table / day) if path.suffix == ".parquet"]
 
 
-def _read(connection: duckdb.DuckDBPyConnection, sql: str, /, **given: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401
+def _query_files(connection: duckdb.DuckDBPyConnection, sql: str, /, **given: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401
     """What a query on files answers, nothing where there are none; `given` are its params, lists of paths as such."""
     if [] in given.values():
         return []
@@ -150,19 +150,19 @@ def _read(connection: duckdb.DuckDBPyConnection, sql: str, /, **given: Any) -> l
     return connection.execute(sql, known).fetchall()
 
 
-def _asked(connection: duckdb.DuckDBPyConnection, lake: Path, item_id: str, behind: list[Record]) -> list[Record]:
+def _add_prompts(connection: duckdb.DuckDBPyConnection, lake: Path, item_id: str, behind: list[Record]) -> list[Record]:
     """The interactions of an item with their agent, user and prompt, as known to the publish."""
     days = {f"day={row['occurred_at']:%Y-%m-%d}" for row in behind}
     files = _files_of(lake, "interactions", days)
     ids = [row["interaction_id"] for row in behind]
-    rows = _read(connection, _PROMPTS, interactions=files, ids=ids, item_id=item_id)
+    rows = _query_files(connection, _PROMPTS, interactions=files, ids=ids, item_id=item_id)
     names = ("agent", "user_id", "prompt")
     known = {interaction_id: dict(zip(names, told, strict=True)) for interaction_id, *told in rows}
     return [{**row, **known.get(row["interaction_id"], dict.fromkeys(names))} for row in behind]
 
 
 @contextmanager
-def _published(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
+def _open_current(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
     current = published_file(settings)
     if current is None:
         message = "nothing is published yet: run `slowwave nightly` first"
@@ -181,7 +181,7 @@ def shown_item(settings: Settings, item_id: str) -> dict[str, Any]:
 
     Raises UserError when nothing is published, or no item, or more than one, is called so.
     """
-    with _published(settings) as connection:
+    with _open_current(settings) as connection:
 
         def records(query: str, wanted: str) -> list[Record]:
             result = connection.sql(query, params={"id": wanted})
@@ -191,7 +191,7 @@ def shown_item(settings: Settings, item_id: str) -> dict[str, Any]:
         if not found:
             raise UserError(_unknown(item_id, records(_DECIDED, item_id)))
         if len(found) > 1 and found[0]["item_id"] != item_id:
-            message = f"more than one item starts with {quoted(item_id)}: write more of it"
+            message = f"more than one item starts with {quote_shortened(item_id)}: write more of it"
             raise UserError(message)
         item = found[0]
         behind = records(_INTERACTIONS, item["item_id"])
@@ -200,12 +200,12 @@ def shown_item(settings: Settings, item_id: str) -> dict[str, Any]:
             **item,
             "decided": _decided_since(connection, lake).get(item["item_id"]),
             "memories": records(_MEMORIES, item["item_id"]),
-            "interactions": _asked(connection, lake, item["item_id"], behind),
+            "interactions": _add_prompts(connection, lake, item["item_id"], behind),
         }
 
 
 def _unknown(given: str, decided: list[Record]) -> str:
-    named = repr(shortened(given, _SHOWN_CHARACTERS))
+    named = repr(shorten_to_width(given, _SHOWN_CHARACTERS))
     if decided:
         last = decided[0]
         said = f"it was {_SAID['review ' + last['action']]} by {last['changed_by']} at {utc_text(last['decided_at'])}"

@@ -17,14 +17,14 @@ from slowwave.flows.decide.decisions import EVER, decision, land_decisions, land
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.landed_lake import landed_lake
 from slowwave.flows.lake.near_ids import near_landed
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.run import Run
-from slowwave.transforms.decisions.effects import held
+from slowwave.transforms.decisions.effects import flag_holds
 from slowwave.transforms.decisions.memory_edits import (
     ARCHIVE,
     MEMORY_EDITS,
@@ -45,7 +45,7 @@ _NOTHING = "(nothing was changed)"
 
 
 @dataclass(frozen=True)
-class Wish:
+class EditRequest:
     """What a person asks for: the command, and the fields it gives a memory that is in this state."""
 
     command: str
@@ -53,7 +53,7 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownMemory:
     """One memory as the log knows it at `now`: its winning changes and the states they made, oldest first."""
 
     memory_id: str
@@ -84,10 +84,10 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Edit:
+class MemoryEdit:
     """A change of one memory: the fields it alters, each as it is now and as it will be; none: it is so already."""
 
-    known: Known
+    known: KnownMemory
     command: str
     altered: dict[str, tuple[Any, Any]]
     asked: Fields
@@ -99,7 +99,7 @@ class Edit:
         return self.known.last_said(list(self.asked))
 
 
-def known_memory(settings: Settings, memory_id: str) -> Known:
+def known_memory(settings: Settings, memory_id: str) -> KnownMemory:
     """One memory as it is now, by the log alone: nothing has to be published.
 
     Raises UserError when nothing was landed, or no memory is called so; then it names those that are called alike.
@@ -107,20 +107,22 @@ def known_memory(settings: Settings, memory_id: str) -> Known:
     lake, now = landed_lake(settings), utc_now()
     log = LogAsOf(lake, now, settings.params())
     files = [file for of_day in lake.files(Memories.name).values() for file in of_day]
-    rows = log.counted(Memories, lake.scan_rows(Memories, files).filter(pl.col("memory_id") == pl.lit(memory_id)))
+    rows = log.drop_set_aside(
+        Memories, lake.scan_rows(Memories, files).filter(pl.col("memory_id") == pl.lit(memory_id))
+    )
     changes = winning_versions(Memories, rows, now).sort("changed_at").collect()
     if changes.is_empty():
         raise UserError(_unknown(memory_id, rows, near_landed([file.path for file in files], memory_id)))
     states = states_of(changes)
     decided = landed_decisions(lake)
     of_memory = decided.filter(pl.col("target_kind") == "memory", pl.col("target") == pl.lit(memory_id))
-    return Known(
+    return KnownMemory(
         memory_id,
         now,
         changes,
         states,
         of_memory.sort("decided_at", "decision_id").collect().to_dicts(),
-        held(decided, pl.LazyFrame({name: [states[-1][name]] for name in ("memory_id", "project")}), EVER)
+        flag_holds(decided, pl.LazyFrame({name: [states[-1][name]] for name in ("memory_id", "project")}), EVER)
         .collect()["is_held"]
         .item(),
     )
@@ -129,25 +131,30 @@ def known_memory(settings: Settings, memory_id: str) -> Known:
 def _unknown(memory_id: str, rows: pl.LazyFrame, near: list[str]) -> str:
     to_come = rows.select(pl.max_horizontal("changed_at", "recorded_at").min()).collect().item()
     if to_come is not None:
-        return f"{quoted(memory_id)} is landed, and its first change counts from {utc_text(to_come)} on {_NOTHING}"
+        return (
+            f"{quote_shortened(memory_id)} is landed, and its first change counts from {utc_text(to_come)} "
+            f"on {_NOTHING}"
+        )
     begin = [each for each in near if each.casefold().startswith(memory_id.casefold())]
     if len(begin) > 1 and memory_id:
-        are = ", ".join(map(quoted, begin))
-        return f"{quoted(memory_id)} is no memory's whole id, and several begin so, such as {are} {_NOTHING}"
+        are = ", ".join(map(quote_shortened, begin))
+        return f"{quote_shortened(memory_id)} is no memory's whole id, and several begin so, such as {are} {_NOTHING}"
     hint = (
-        f": did you mean {' or '.join(map(quoted, near))}?" if near else ": `slowwave sql memory_explorer` lists them"
+        f": did you mean {' or '.join(map(quote_shortened, near))}?"
+        if near
+        else ": `slowwave sql memory_explorer` lists them"
     )
-    return f"no memory is called {quoted(memory_id)}{hint} {_NOTHING}"
+    return f"no memory is called {quote_shortened(memory_id)}{hint} {_NOTHING}"
 
 
-def planned_edit(known: Known, wish: Wish) -> Edit:
+def planned_edit(known: KnownMemory, wish: EditRequest) -> MemoryEdit:
     """What a wish alters of a memory.
 
     Raises UserError when it may not be: the memory is on hold, there is nothing to take back or something else was said
     since, or the clock is before the last decision on the memory.
     """
     _check_clock(known)
-    named = quoted(known.memory_id)
+    named = quote_shortened(known.memory_id)
     if wish.command == ARCHIVE and known.is_held and known.state["status"] != "archived":
         release = "release it with `slowwave forget release` first"
         message = f"{named} is on hold, and what is held is never archived: {release} {_NOTHING}"
@@ -155,22 +162,23 @@ def planned_edit(known: Known, wish: Wish) -> Edit:
     undone = known.undoable if wish.command == UNDO else None
     fields = _undoing(known, undone) if wish.command == UNDO else wish.fields(known.state)
     altered = differences(known.state, state_after(known.changes, fields)) if fields else {}
-    return Edit(known, wish.command, altered, fields, undone.decision["decision_id"] if undone else None)
+    return MemoryEdit(known, wish.command, altered, fields, undone.decision["decision_id"] if undone else None)
 
 
-def _check_clock(known: Known) -> None:
+def _check_clock(known: KnownMemory) -> None:
     last = max((row["decided_at"] for row in known.decisions), default=None)
     if last is not None and last >= known.now:
         message = (
-            f"the last decision on {quoted(known.memory_id)} is of {utc_text(last)}, and this machine's clock says "
+            f"the last decision on {quote_shortened(known.memory_id)} is of {utc_text(last)}, and this "
+            "machine's clock says "
             f"{utc_text(known.now)}: set the clock and run this again {_NOTHING}"
         )
         raise UserError(message)
 
 
-def _undoing(known: Known, undone: Undoable | None) -> Fields:
+def _undoing(known: KnownMemory, undone: Undoable | None) -> Fields:
     """The fields as they were before a decision, which must still say what it made of them."""
-    named = quoted(known.memory_id)
+    named = quote_shortened(known.memory_id)
     if undone is None:
         message = f"no change of {named} by `slowwave memory` is left, so there is nothing to take back {_NOTHING}"
         raise UserError(message)
@@ -189,21 +197,23 @@ def _undoing(known: Known, undone: Undoable | None) -> Fields:
     return undone.before
 
 
-def land_edit(run: Run, previewed: Edit | None, memory_id: str, wish: Wish, *, by: str, reason: str | None) -> Edit:
+def land_edit(
+    run: Run, previewed: MemoryEdit | None, memory_id: str, wish: EditRequest, *, by: str, reason: str | None
+) -> MemoryEdit:
     """Land what a wish alters of a memory, as it is now. The caller holds the lock.
 
     Raises UserError as `planned_edit` does, and when it would alter something else than what was shown (`previewed`).
     """
     edit = planned_edit(known_memory(run.settings, memory_id), wish)
     if previewed is not None and previewed.altered != edit.altered:
-        message = f"{quoted(memory_id)} was changed meanwhile: look at it, and run this again {_NOTHING}"
+        message = f"{quote_shortened(memory_id)} was changed meanwhile: look at it, and run this again {_NOTHING}"
         raise UserError(message)
     if edit.altered:
         land_decisions(run.lake, [_decision(run, edit, by=by, reason=reason)])
     return edit
 
 
-def _decision(run: Run, edit: Edit, *, by: str, reason: str | None) -> dict[str, Any]:
+def _decision(run: Run, edit: MemoryEdit, *, by: str, reason: str | None) -> dict[str, Any]:
     known, current = edit.known, current_run(run.settings)
     before = {name: was for name, (was, _) in edit.altered.items()}
     said = {name: edit.asked[name] for name in edit.altered}

@@ -18,7 +18,7 @@ from slowwave.flows.decide.listed import SHORTEST_ID
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.run import Run
@@ -26,14 +26,14 @@ from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.decisions.review.changes import (
     CannotDecideError,
     Change,
-    Wish,
+    ReviewCommand,
     candidate_id,
     holds,
     owner,
     requested_changes,
     takes_back,
+    undo_merge,
     undoing_changes,
-    unmerged,
     with_before,
 )
 from slowwave.transforms.decisions.review.decisions import MERGE, REVIEWS
@@ -97,7 +97,7 @@ def published_review(settings: Settings) -> PublishedReview:
 
 
 def review(
-    run: Run, wish: Wish, item_ids: Sequence[str], *, by: str, reason: str | None, dry_run: bool = False
+    run: Run, wish: ReviewCommand, item_ids: Sequence[str], *, by: str, reason: str | None, dry_run: bool = False
 ) -> Reviewed:
     """Decide items of the published queue, or items decided before, each checked against the log as it is now.
 
@@ -116,7 +116,7 @@ def review(
     outcome = Reviewed()
     decisions: list[dict[str, Any]] = []
     changed: set[str] = set()
-    for item_id in desk.resolved(item_ids):
+    for item_id in desk.resolve_ids(item_ids):
         changes = desk.changes(item_id, outcome)
         if changes is None:
             continue
@@ -148,7 +148,7 @@ def _by_id(states: pl.DataFrame) -> dict[str, dict[str, Any]]:
 class _Desk:
     """What a command looks at: the published items, the decisions and the memories as they are now."""
 
-    def __init__(self, run: Run, published: PublishedReview, now: datetime, wish: Wish) -> None:
+    def __init__(self, run: Run, published: PublishedReview, now: datetime, wish: ReviewCommand) -> None:
         self.published, self.now, self.wish = published, now, wish
         decided = landed_decisions(run.lake).filter(pl.col("command").is_in(list(REVIEWS)))
         self.last = {row["target"]: row for row in decided.sort("decided_at", "decision_id").collect().to_dicts()}
@@ -164,18 +164,21 @@ class _Desk:
         )  # what a change writes: nobody says `expired`
         self.shown = {row["memory_id"]: row for row in published.health.to_dicts()} if self.items else {}
 
-    def resolved(self, item_ids: Sequence[str]) -> list[str]:
+    def resolve_ids(self, item_ids: Sequence[str]) -> list[str]:
         """The items these name, whole or by a start that no other has, each once."""
         found: dict[str, None] = {}
         for given in item_ids:
             starts = [given] if given in self.items else [known for known in self.items if known.startswith(given)]
             if len(starts) != 1 or len(given) < SHORTEST_ID:
                 if starts and len(given) < SHORTEST_ID:
-                    why = f"{quoted(given)} is too short a start of an id: write {SHORTEST_ID} characters or more"
+                    why = (
+                        f"{quote_shortened(given)} is too short a start of an id: write {SHORTEST_ID} "
+                        "characters or more"
+                    )
                 elif starts:
-                    why = f"{len(starts)} items start with {quoted(given)}: write more of it"
+                    why = f"{len(starts)} items start with {quote_shortened(given)}: write more of it"
                 else:
-                    why = f"no item of the queue is called {quoted(given)}, and none was decided that is"
+                    why = f"no item of the queue is called {quote_shortened(given)}, and none was decided that is"
                     why += ": `slowwave review list` shows them"
                 message = f"{why} (nothing was changed)"
                 raise UserError(message)
@@ -202,9 +205,9 @@ class _Desk:
             if since:
                 outcome.skipped.append((item_id, f"{since[0]} was changed since it was decided"))
                 return None
-        changes = undoing_changes(before) if is_undone else self._asked(item, now)
+        changes = undoing_changes(before) if is_undone else self._plan_changes(item, now)
         if is_unmerged:
-            changes = unmerged(changes, before, candidate_id(item))
+            changes = undo_merge(changes, before, candidate_id(item))
         if changes and all(holds(change, said.get(change["memory_id"])) for change in changes):
             outcome.already += 1
             return None
@@ -264,7 +267,7 @@ class _Desk:
         user = states.get(candidate_id(item), {}).get("user_id")
         return user == (owner(item, states) if self.wish.scope == "user" else None)
 
-    def _asked(self, item: dict[str, Any], states: dict[str, dict[str, Any]]) -> list[Change]:
+    def _plan_changes(self, item: dict[str, Any], states: dict[str, dict[str, Any]]) -> list[Change]:
         of_item = self.published.statements.filter(pl.col("item_id") == item["item_id"])
         is_new = item["kind"] == "candidate" and candidate_id(item) not in states
         if is_new and "user_id" not in self.published.queue.columns:

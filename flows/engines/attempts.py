@@ -47,7 +47,7 @@ def tried_results(
         if not running:
             _wait_for_a_worker(seen, seconds)
             continue
-        for handle in cluster.finished(running, _LOOK_SECONDS):
+        for handle in cluster.wait_for_finished(running, _LOOK_SECONDS):
             attempt = running.pop(handle)
             seen = time.monotonic()
             try:

@@ -46,11 +46,11 @@ class Cluster(Protocol[Handle]):
         """Give a task to somebody."""
         ...
 
-    def finished(self, handles: Collection[Handle], seconds: float) -> Collection[Handle]:
+    def wait_for_finished(self, handles: Collection[Handle], seconds: float) -> Collection[Handle]:
         """Those that have ended, however they did; waits at most so long for the first."""
         ...
 
-    def result(self, handle: Handle) -> Done:
+    def result(self, handle: Handle) -> TaskResult:
         """What came of one that has ended. Raises WorkerEndedError, UserError, or what is a fault of ours."""
         ...
 
@@ -60,7 +60,7 @@ class Cluster(Protocol[Handle]):
 
 
 @dataclass(frozen=True)
-class Done:
+class TaskResult:
     """What a worker gives back: a value, or why there is none. Plain data.
 
     `refused`: a sentence for the user, and no other worker would say anything else. `fault`: of a disk or a network.
@@ -84,18 +84,20 @@ def message_of(work: Callable[..., Any], task: object) -> bytes:
     return pickle.dumps((work, task))
 
 
-def done(code: str, message: bytes) -> Done:
+def run_task_message(code: str, message: bytes) -> TaskResult:
     """What a worker does with a message, if its code is that of the sender: before that, nothing of it is read."""
     worker = f"{platform.node()}, process {os.getpid()}"
     if own_code() != code:
-        return Done(worker, refused=f"has {own_code()}, not {code}: install the same on every worker, start them again")
+        return TaskResult(
+            worker, refused=f"has {own_code()}, not {code}: install the same on every worker, start them again"
+        )
     try:
         work, task = pickle.loads(message)  # noqa: S301 - who may send a message to a worker may run code on it anyway
-        return Done(worker, work(task))
+        return TaskResult(worker, work(task))
     except UserError as error:
-        return Done(worker, refused=str(error))
+        return TaskResult(worker, refused=str(error))
     except OSError as error:
-        return Done(worker, fault=str(error))
+        return TaskResult(worker, fault=str(error))
 
 
 def require_engine(chosen: EngineSettings) -> None:

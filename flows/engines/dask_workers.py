@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from slowwave.flows.engines.cluster import Done, WorkerEndedError, does_not_answer, done
+from slowwave.flows.engines.cluster import TaskResult, WorkerEndedError, does_not_answer, run_task_message
 from slowwave.flows.engines.settings import EngineSettings
 from slowwave.flows.kernel.processes.threads import COMPUTING
 
@@ -26,7 +26,7 @@ def dask_workers(chosen: EngineSettings) -> Iterator[DaskWorkers]:
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a worker that ends is reported by us
     if not chosen.address:
-        with _started(chosen.workers) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+        with _start_cluster(chosen.workers) as cluster, distributed.Client(cluster, set_as_default=False) as client:
             yield DaskWorkers(client, lambda: cluster.scale(chosen.workers))
         return
     try:
@@ -38,7 +38,7 @@ def dask_workers(chosen: EngineSettings) -> Iterator[DaskWorkers]:
 
 
 @contextmanager
-def _started(workers: int) -> Iterator[Any]:
+def _start_cluster(workers: int) -> Iterator[Any]:
     """So many processes of one thread, on this machine only; a process that ends is started again."""
     import dask.config
     import distributed
@@ -84,9 +84,9 @@ class DaskWorkers:
 
     def submit(self, code: str, message: bytes) -> Any:  # noqa: ANN401 - a future
         """As in Cluster."""
-        return self._client.submit(done, code, message, pure=False)
+        return self._client.submit(run_task_message, code, message, pure=False)
 
-    def finished(self, handles: Collection[Any], seconds: float) -> Collection[Any]:
+    def wait_for_finished(self, handles: Collection[Any], seconds: float) -> Collection[Any]:
         """As in Cluster."""
         import distributed
 
@@ -94,7 +94,7 @@ class DaskWorkers:
             distributed.wait(list(handles), timeout=seconds, return_when="FIRST_COMPLETED")
         return [handle for handle in handles if handle.status != "pending"]
 
-    def result(self, handle: Any) -> Done:  # noqa: ANN401 - a future
+    def result(self, handle: Any) -> TaskResult:  # noqa: ANN401 - a future
         """As in Cluster."""
         from distributed import KilledWorker
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from slowwave.flows.engines.cluster import Done, WorkerEndedError, does_not_answer, done
+from slowwave.flows.engines.cluster import TaskResult, WorkerEndedError, does_not_answer, run_task_message
 from slowwave.flows.engines.settings import EngineSettings
 from slowwave.flows.kernel.processes.threads import COMPUTING
 
@@ -90,7 +90,7 @@ class RayWorkers:
     def __init__(self, ray: Any) -> None:  # noqa: ANN401 - Ray is loaded where it is chosen
         self._ray = ray
         # how often a task is tried is counted by us
-        self._done = ray.remote(max_retries=0, num_cpus=1)(done)
+        self._done = ray.remote(max_retries=0, num_cpus=1)(run_task_message)
 
     def places(self) -> int:
         """As in Cluster."""
@@ -100,11 +100,11 @@ class RayWorkers:
         """As in Cluster."""
         return self._done.remote(code, message)
 
-    def finished(self, handles: Collection[Any], seconds: float) -> Collection[Any]:
+    def wait_for_finished(self, handles: Collection[Any], seconds: float) -> Collection[Any]:
         """As in Cluster."""
         return self._ray.wait(list(handles), timeout=seconds)[0]
 
-    def result(self, handle: Any) -> Done:  # noqa: ANN401 - a reference
+    def result(self, handle: Any) -> TaskResult:  # noqa: ANN401 - a reference
         """As in Cluster."""
         gone = self._ray.exceptions
         try:

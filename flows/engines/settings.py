@@ -52,7 +52,7 @@ def engine_settings(
 
     Raises WrongUsageError where they contradict each other or have no meaning, UserError where the file is no TOML.
     """
-    stated = settings.stated("engine", _KNOWN)
+    stated = settings.read_section("engine", _KNOWN)
     where = f"{settings.settings_file}, [engine]"
     chosen = _one_of(name, "") if name is not None else _one_of(stated.get("engine", "local"), f"{where}: ")
     is_stated = name is None or name == stated.get("engine")  # else what is stated is of another engine

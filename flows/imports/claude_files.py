@@ -17,7 +17,7 @@ import orjson
 
 from slowwave.flows.imports.trace_parts import KeptParts
 from slowwave.flows.imports.units import (
-    Found,
+    FoundUnits,
     NotImported,
     ReadRecord,
     Unit,
@@ -60,7 +60,7 @@ class ClaudeFiles:
         """What the source is called on the command line."""
         return self.adapter.name
 
-    def listed(self, path: Path) -> list[Path]:
+    def list_files(self, path: Path) -> list[Path]:
         """The files of memories and instructions under a path; a link that leads out of it is none."""
         if not path.is_dir():
             return [path]
@@ -78,29 +78,29 @@ class ClaudeFiles:
         path = file.absolute().as_posix()
         return any(fnmatch(path, f"*/{pattern.replace('**/', '')}") for pattern in _PATTERNS)
 
-    def joined(self, units: list[Unit], kept: KeptParts | None = None) -> list[Unit]:  # noqa: ARG002
+    def group_units(self, units: list[Unit], kept: KeptParts | None = None) -> list[Unit]:  # noqa: ARG002
         """The units as they are: each is a store of its own."""
         return units
 
-    def found(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> Found:  # noqa: ARG002
+    def find_units(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> FoundUnits:  # noqa: ARG002
         """All files under a path as one unit, if all folders can be listed in which they may be. Raises OSError."""
         try:
-            files = self.listed(path)
+            files = self.list_files(path)
             _check_listable(path)
             states = [(file, file_status(file)) for file in files]
         except OSError as error:
             what = f" {shown_name(error.filename)} cannot be:" if error.filename else ""
             why = f"was not read:{what} {error.strerror or error}"
-            return Found(others=[NotImported(shown_name(path), why, is_fault=True)])
+            return FoundUnits(others=[NotImported(shown_name(path), why, is_fault=True)])
         if not files or not (path.is_dir() or path.suffix == ".md"):
             why = "has neither memory files nor CLAUDE.md" if path.is_dir() else "is no Markdown file"
-            return Found(others=[NotImported(shown_name(path), why, is_fault=True)])
+            return FoundUnits(others=[NotImported(shown_name(path), why, is_fault=True)])
         listed = sha256()
         size = 0
         for file, status in states:
             size += status.st_size
             listed.update(f"{file}\0{status.st_size}\0{status.st_mtime_ns}\0".encode("utf-8", "surrogateescape"))
-        return Found(
+        return FoundUnits(
             [
                 Unit(
                     shown_name(path),
@@ -128,7 +128,7 @@ def _records(root: Path, files: list[Path]) -> Iterator[ReadRecord]:
     work: dict[Path, str] = {}
     for number, file in enumerate(files, 1):
         try:
-            text, modified = _read(file)
+            text, modified = _read_file(file)
         except OSError as error:
             message = f"was not read: {shown_name(file)} cannot be: {error.strerror or error}"
             raise UnreadableUnitError(message) from error
@@ -141,7 +141,7 @@ def _records(root: Path, files: list[Path]) -> Iterator[ReadRecord]:
         yield Located(number, record)
 
 
-def _read(file: Path) -> tuple[str, float]:
+def _read_file(file: Path) -> tuple[str, float]:
     """A file's text and when it was written; read again where it was written meanwhile."""
     for _ in range(3):
         before = file_status(file)

@@ -53,7 +53,7 @@ class DetectedSource:
 def detect_source_at(source: Source, path: Path) -> DetectedSource | None:
     """The files of a source under a path; None where there are none, or they cannot be listed."""
     try:
-        states = [file.stat() for file in source.listed(path)] if path.exists() else []
+        states = [file.stat() for file in source.list_files(path)] if path.exists() else []
     except OSError:
         return None
     if not states:
@@ -131,14 +131,14 @@ def _import_connection(
     if not connection.place.exists():
         return ImportReport(), [f"{connection.path} is not there: it was moved, or its disk is not mounted"]
 
-    def told(done: int, total: int) -> None:
+    def report_progress(done: int, total: int) -> None:
         progress("import", done // 10**6, total // 10**6)
 
     try:
         options = ImportOptions(
             projects=project_map(connection.project_map), settings=source_settings(settings, source.name)
         )
-        at_work = importer(settings, lake, source, options, progress=told)
+        at_work = importer(settings, lake, source, options, progress=report_progress)
         found = found_by(settings, source, [connection.place], options)
     except UserError as error:
         return ImportReport(), [str(error)]
@@ -161,7 +161,7 @@ def _stamp(connection: Connection, settings: Settings) -> str:
     if source is None:
         return ""
     try:
-        files = source.listed(connection.place)
+        files = source.list_files(connection.place)
         settings_said = repr(source_settings(settings, source.name))
         states = [(file, file.stat()) for file in _with_logs(source, files)]
         projects = sorted(project_map(connection.project_map).items())
@@ -171,8 +171,8 @@ def _stamp(connection: Connection, settings: Settings) -> str:
         return ""
     stamp = sha256(f"{source.name} {source.adapter.version} {settings_said} {projects}".encode())
     for file, state in states:
-        told = f"\0{shown_name(file)}\0{state.st_size}\0{state.st_mtime_ns}\0{state.st_ctime_ns}"
-        stamp.update(told.encode())
+        report_progress = f"\0{shown_name(file)}\0{state.st_size}\0{state.st_mtime_ns}\0{state.st_ctime_ns}"
+        stamp.update(report_progress.encode())
     return stamp.hexdigest()
 
 

@@ -14,7 +14,7 @@ from typing import Protocol, overload
 from slowwave.flows.imports.record_readers import json_lines
 from slowwave.flows.imports.trace_parts import DealParts, KeptParts, join_units
 from slowwave.flows.imports.units import (
-    Found,
+    FoundUnits,
     NotImported,
     ReadRecord,
     Unit,
@@ -25,7 +25,7 @@ from slowwave.flows.imports.units import (
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.flows.kernel.terminal import shown_name
 from slowwave.transforms.imports.adapter import Adapter, Forking, Located, Record
-from slowwave.transforms.imports.forks import Outline, concealed
+from slowwave.transforms.imports.forks import Outline, hash_outline
 
 PACKED = (".gz", ".zst")
 IDLE_SECONDS = 3600.0
@@ -68,16 +68,16 @@ class FileSource:
         """What the source is called on the command line."""
         return self.adapter.name
 
-    def listed(self, path: Path) -> list[Path]:
+    def list_files(self, path: Path) -> list[Path]:
         """The files under a path that may be its, by their names alone. Raises OSError."""
         return self._files(path)[0]
 
-    def found(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> Found:
+    def find_units(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> FoundUnits:
         """The units under a file or folder, in the order of their paths; `others` name files of other programs.
 
         Raises OSError where the path cannot be listed.
         """
-        found = Found()
+        found = FoundUnits()
         is_folder = path.is_dir()
         files, closed = self._files(path)
         found.others.extend(closed)
@@ -86,7 +86,7 @@ class FileSource:
             (found.units if isinstance(one, Unit) else found.others).append(one)  # type: ignore[arg-type] - by its type
         return found
 
-    def joined(self, units: list[Unit], kept: KeptParts | None = None) -> list[Unit]:
+    def group_units(self, units: list[Unit], kept: KeptParts | None = None) -> list[Unit]:
         """The units as they are read: as they were found, unless records of several, and `kept` ones, go together."""
         return join_units(units, self.deal, kept) if self.deal is not None else units
 
@@ -116,9 +116,9 @@ class FileSource:
             if not first:
                 why = f"cannot be read: {first.broken}" if first.broken else "holds no record"
                 return NotImported(name, why, is_fault=bool(first.broken) or (is_named and status.st_size > 0))
-            producer = self.adapter.detected(first)
+            producer = self.adapter.detect_producer(first)
             if producer is None:
-                other = next((said for each in others if (said := each.detected(first)) is not None), None)
+                other = next((said for each in others if (said := each.detect_producer(first)) is not None), None)
                 why = f"was written by {other}" if other else f"is none of the {self.described}"
                 return NotImported(name, why, is_fault=is_named)
         except OSError as error:
@@ -153,11 +153,11 @@ class FileSource:
         if not isinstance(adapter, Forking):
             return Outline("")
 
-        def read(is_wanted: Callable[[bytes], bool]) -> Iterator[Located]:
+        def read_wanted_records(is_wanted: Callable[[bytes], bool]) -> Iterator[Located]:
             records = _readable(json_lines(path, longest_row, only=is_wanted))
             return (one for one in records if isinstance(one, Located))
 
-        return replace(concealed(adapter.outline(read)), modified_at=modified_at)
+        return replace(hash_outline(adapter.outline(read_wanted_records)), modified_at=modified_at)
 
 
 class _FirstRecords(Sequence[Record]):

@@ -32,7 +32,7 @@ from slowwave.transforms.imports.stores.store_state import (
     Pushed,
     ReadBefore,
     SeenMemory,
-    SeenStore,
+    StoreSnapshot,
     pushed_values,
 )
 from slowwave.transforms.landing.decisions_table import Decisions
@@ -99,7 +99,7 @@ class Cursors:
             return self._is_new
         return entry.has_earlier or entry.reading.get("v") != self._reading.get("v")
 
-    def regained(self) -> dict[str, int]:
+    def count_regained_turns(self) -> dict[str, int]:
         """Turns, by what they were called first, that had been delivered as another session's, and how often."""
         found: dict[str, int] = {}
         for entry in self._entries.values():
@@ -176,8 +176,8 @@ class SeenFile:
         self._lake = lake
         if is_kept:
             self._recover(lake, inbox)
-        stated = _read(self._path)
-        self._seen = SeenStore(version) if stated is None else stated["seen"]
+        stated = _read_state(self._path)
+        self._seen = StoreSnapshot(version) if stated is None else stated["seen"]
         self._next = self._seen
         self._is_expected = False
 
@@ -200,7 +200,7 @@ class SeenFile:
         rows = self._lake.scan_rows(Decisions, files).filter(pl.col("command").is_in(PUSHES))
         return pushed_values(rows.collect())
 
-    def expect(self, seen: SeenStore, deliveries: list[str]) -> None:
+    def expect(self, seen: StoreSnapshot, deliveries: list[str]) -> None:
         """Write down what will have been landed once these deliveries are in the inbox. Raises OSError."""
         self._next = seen
         if self._is_kept and (deliveries or seen != self._seen):
@@ -216,7 +216,7 @@ class SeenFile:
             self._is_expected = False
 
     def _recover(self, lake: Lake, inbox: Path) -> None:
-        stated = _read(self._expected)
+        stated = _read_state(self._expected)
         if stated is None:
             return
         deliveries = stated["deliveries"]
@@ -244,11 +244,11 @@ def has_been_seen(lake: Path, adapter: str) -> bool:
     return storage_of(path).exists(path)
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _read_state(path: Path) -> dict[str, Any] | None:
     """What the file states, with `seen` as it means it; None where there is none. Raises UserError."""
     try:
         stated = orjson.loads(zstandard.decompress(storage_of(path).read(path)))
-        return {**stated, "seen": _seen(stated)}
+        return {**stated, "seen": _parse_seen_store(stated)}
     except FileNotFoundError:
         return None
     except (zstandard.ZstdError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -259,7 +259,7 @@ def _read(path: Path) -> dict[str, Any] | None:
         raise UserError(message) from error
 
 
-def _encode_seen(seen: SeenStore) -> dict[str, Any]:
+def _encode_seen(seen: StoreSnapshot) -> dict[str, Any]:
     memories = {
         memory_id: [_microseconds(one.at), one.is_live, dict(one.digests), sorted(one.stores)]
         for memory_id, one in seen.memories.items()
@@ -267,12 +267,12 @@ def _encode_seen(seen: SeenStore) -> dict[str, Any]:
     return {"version": seen.version, "memories": memories, "rows": seen.rows, "stores": seen.stores}
 
 
-def _seen(stated: dict[str, Any]) -> SeenStore:
+def _parse_seen_store(stated: dict[str, Any]) -> StoreSnapshot:
     memories = {
         memory_id: SeenMemory(_EPOCH + timedelta(microseconds=at), is_live, digests, frozenset(stores))
         for memory_id, (at, is_live, digests, stores) in stated["memories"].items()
     }
-    return SeenStore(stated["version"], memories, stated["rows"], stated["stores"])
+    return StoreSnapshot(stated["version"], memories, stated["rows"], stated["stores"])
 
 
 def _microseconds(at: datetime) -> int:

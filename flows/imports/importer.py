@@ -23,7 +23,7 @@ from slowwave.flows.imports.files import IDLE_SECONDS
 from slowwave.flows.imports.import_state import FOLDER, Cursors, SeenFile
 from slowwave.flows.imports.sources import SOURCES, Source, found_under, is_store
 from slowwave.flows.imports.trace_parts import kept_parts
-from slowwave.flows.imports.units import Found, NotImported, Unit, UnreadableUnitError
+from slowwave.flows.imports.units import FoundUnits, NotImported, Unit, UnreadableUnitError
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.lake.lake import Lake
@@ -42,8 +42,8 @@ from slowwave.transforms.imports.adapter import (
 from slowwave.transforms.imports.delivery_lines import (
     OTHER_KINDS,
     UNREADABLE,
+    DeliveryFilter,
     Tally,
-    Wanted,
     delivery_lines,
     kinds_of_records,
 )
@@ -69,7 +69,7 @@ class CopiedTurns:
             cached = known.get(unit.key) if cursors is not None and cursors.is_as_it_was(unit) else None
             self._outlines[unit.key] = cached or unit.outline()
         self._known = known
-        self._times = cursors.regained() if cursors is not None else {}
+        self._times = cursors.count_regained_turns() if cursors is not None else {}
         self._now = owners((known | self._outlines).values())
 
     def outline(self, unit: Unit) -> Outline | None:
@@ -84,7 +84,7 @@ class CopiedTurns:
         outline = self._outlines.get(unit.key)
         return self._now.copies(outline) if outline is not None else _NOBODYS
 
-    def regained(self, unit: Unit) -> dict[str, int]:
+    def count_regained_turns(self, unit: Unit) -> dict[str, int]:
         """The turns of a unit that were delivered as another session's, or as of several, and how often."""
         outline = self._outlines.get(unit.key)
         if outline is None:
@@ -197,7 +197,7 @@ class Import:
         self._packers = delivery_packer(), delivery_packer()
         self._progress = progress or (lambda *_: None)
 
-    def run(self, found: Found) -> ImportReport:
+    def run(self, found: FoundUnits) -> ImportReport:
         """Deliver every unit; what cannot be read is noted, and the others go on.
 
         Raises OSError of a full disk, and UserError where the settings of the source cannot be used.
@@ -219,12 +219,12 @@ class Import:
 
     def _unit(self, unit: Unit, copied: CopiedTurns) -> None:
         is_idle = time.time() - unit.modified_at >= IDLE_SECONDS
-        copies, regained = copied.copies(unit), copied.regained(unit)
+        copies, regained = copied.copies(unit), copied.count_regained_turns(unit)
         if self.cursors is not None and self.cursors.is_unchanged(unit, is_idle=is_idle, copies=copies):
             self.report.unchanged += 1
             return
         outline = copied.outline(unit)
-        wanted = Wanted(
+        wanted = DeliveryFilter(
             self.options.since,
             frozenset(_interaction_of(outline, turn) for turn in copies),
             {_interaction_of(outline, turn): times for turn, times in regained.items()},
@@ -235,7 +235,7 @@ class Import:
             regained = copied.first_names(regained)
             self.cursors.note(unit, outline, is_idle=is_idle, copies=copies, regained=regained)
 
-    def _is_imported(self, unit: Unit, wanted: Wanted, *, is_idle: bool) -> bool:
+    def _is_imported(self, unit: Unit, wanted: DeliveryFilter, *, is_idle: bool) -> bool:
         """Whether all of a unit was delivered; what was not is noted."""
         tally = Tally()
         reading = _UnitReading(unit, self.adapter, tally)
@@ -246,7 +246,7 @@ class Import:
             projects_by(options.projects), is_idle, options.infers, options.settings, before, rested_before
         )
         try:
-            delivered = self._delivered(reading, context, tally, wanted)
+            delivered = self._write_deliveries(reading, context, tally, wanted)
         except UnreadableUnitError as error:
             return self._note(unit, str(error))
         except OSError as error:
@@ -288,7 +288,9 @@ class Import:
         self.report.others.append(NotImported(unit.name, why, is_fault=True))
         return False
 
-    def _delivered(self, reading: _UnitReading, context: Context, tally: Tally, wanted: Wanted) -> list[Path]:
+    def _write_deliveries(
+        self, reading: _UnitReading, context: Context, tally: Tally, wanted: DeliveryFilter
+    ) -> list[Path]:
         with (
             delivery_writer(self.folder, self.adapter.name, self._packers[0]) as rows,
             delivery_writer(self.folder, self.adapter.name, self._packers[1]) as refused,
@@ -361,12 +363,12 @@ _SECTION = "imports"
 
 def source_settings(settings: Settings, name: str) -> Mapping[str, object]:
     """What `settings.toml` says of a source, in `[imports.NAME]`. Raises UserError."""
-    return settings.stated(_SECTION, {each.name for each in SOURCES}).get(name, {})
+    return settings.read_section(_SECTION, {each.name for each in SOURCES}).get(name, {})
 
 
 def found_by(
     settings: Settings, source: Source, paths: Iterable[Path], options: ImportOptions, *, is_kept: bool = True
-) -> Found:
+) -> FoundUnits:
     """What a source has under some paths; `is_kept` false: nothing is to stay of it.
 
     Raises UserError where a path cannot be listed, or the settings of the source cannot be used.

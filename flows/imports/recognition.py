@@ -17,7 +17,7 @@ from slowwave.flows.imports.record_readers import json_objects, table_rows
 from slowwave.flows.imports.sources import SOURCES, Source
 from slowwave.flows.imports.sqlite_files import is_sqlite, sqlite_schema
 from slowwave.flows.imports.units import NotImported, UnreadableUnitError, file_status, files_below
-from slowwave.flows.kernel.terminal import counted, shortened, shown_name
+from slowwave.flows.kernel.terminal import format_count, shorten_to_width, shown_name
 from slowwave.transforms.imports.adapter import Located, Record
 
 # ------------------------------------------------------------------------------------------
@@ -38,7 +38,7 @@ class OtherFormat:
     called: str
     instead: str
 
-    def said(self) -> str:
+    def describe_format(self) -> str:
         """Return the rest of a sentence that begins with the name of a file."""
         return f"is {self.called}, which Slowwave does not import: {self.instead}"
 
@@ -136,14 +136,18 @@ def why_no_rows(source: Source, report: ImportReport, paths: Sequence[Path]) -> 
     if tally.kinds or tally.settled or report.unchanged or not read:
         return ""
     ranked = tally.refused or tally.left_out  # what was refused should have made rows
-    why = _ranked(ranked) if ranked else f"they are {_ranked(tally.records)}, and hold no question of a person's"
-    said = f"no row came of {counted(read, 'record')} of {source.described}: {why}"
+    why = (
+        _describe_counts(ranked)
+        if ranked
+        else f"they are {_describe_counts(tally.records)}, and hold no question of a person's"
+    )
+    said = f"no row came of {format_count(read, 'record')} of {source.described}: {why}"
     return f"{said}. {_instead(source, paths)}"
 
 
-def _ranked(counts: Counter[str]) -> str:
+def _describe_counts(counts: Counter[str]) -> str:
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    said = [f"{count:,} × {shortened(sort, _LONGEST)}" for sort, count in ranked[:_MOST]]
+    said = [f"{count:,} × {shorten_to_width(sort, _LONGEST)}" for sort, count in ranked[:_MOST]]
     return "; ".join([*said, *([f"{len(ranked) - _MOST:,} more kinds"] if len(ranked) > _MOST else [])])
 
 
@@ -191,12 +195,12 @@ def recognise_files(paths: Sequence[Path], longest_row: int) -> RecognisedFiles:
 def _first_unit(source: Source, path: Path, longest_row: int) -> str:
     """The first unit of a source under a path; '' where none is seen."""
     if isinstance(source, ClaudeFiles):
-        found = source.found(path) if path.is_dir() or source.is_named_so(path) else None
+        found = source.find_units(path) if path.is_dir() or source.is_named_so(path) else None
         return found.units[0].name if found is not None and found.units else ""
-    for file in _spread(source.listed(path)):
+    for file in _spread(source.list_files(path)):
         if isinstance(source, FileSource) and not path.is_dir() and not file.stat().st_size:
             continue
-        units = source.found(file, (), longest_row).units
+        units = source.find_units(file, (), longest_row).units
         if units:
             return units[0].name
     return ""
@@ -222,11 +226,11 @@ def _other(file: Path, longest_row: int) -> str:
     try:
         if not file_status(file).st_size:
             return "is empty"
-        said = next((one.why for source in SOURCES for one in source.found(file).others if one.is_recognised), "")
+        said = next((one.why for source in SOURCES for one in source.find_units(file).others if one.is_recognised), "")
         if said:
             return said
         if is_sqlite(file):
-            return other_tables(sqlite_schema(file)).said()
+            return other_tables(sqlite_schema(file)).describe_format()
         with file.open("rb") as handle:
             text = other_text(handle.read(_HEAD_BYTES))
         found = text or other_records(_first_records(file, longest_row))
@@ -234,7 +238,7 @@ def _other(file: Path, longest_row: int) -> str:
         return f"cannot be read: {error.strerror or error}"
     except UnreadableUnitError as error:
         return f"cannot be read: {error}"
-    return found.said() if found is not None else _UNKNOWN
+    return found.describe_format() if found is not None else _UNKNOWN
 
 
 def _first_records(file: Path, longest_row: int) -> list[Record]:

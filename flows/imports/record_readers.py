@@ -49,7 +49,11 @@ def json_lines(
     """
     with path.open("rb") as handle:
         lines = Lines(text_stream(handle).stream, longest_row)
-        wanted = lines.filled() if only is None else (one for one in lines.filled() if _is_wanted(one[1], only))
+        wanted = (
+            lines.non_blank_lines()
+            if only is None
+            else (one for one in lines.non_blank_lines() if _is_wanted(one[1], only))
+        )
         yield from _read_lines(wanted, longest_row, is_idle=is_idle)
         if lines.fault is not None:
             raise UnreadableUnitError(lines.fault)
@@ -63,7 +67,7 @@ def json_objects(path: Path, longest_row: int, *, is_idle: bool = True) -> Itera
     """As `json_lines`, of a file whose objects may also be spread over several lines, indented for people."""
     with path.open("rb") as handle:
         lines = Lines(text_stream(handle).stream, longest_row)
-        yield from _read_lines(_gathered(lines.filled(), longest_row), longest_row, is_idle=is_idle)
+        yield from _read_lines(_join_object_lines(lines.non_blank_lines(), longest_row), longest_row, is_idle=is_idle)
         if lines.fault is not None:
             raise UnreadableUnitError(lines.fault)
 
@@ -80,7 +84,7 @@ def json_elements(path: Path, longest_row: int, *, is_idle: bool = True) -> Iter
             raise UnreadableUnitError(elements.fault)
 
 
-def _gathered(lines: Iterable[tuple[int, Line]], longest_row: int) -> Iterator[tuple[int, Line]]:
+def _join_object_lines(lines: Iterable[tuple[int, Line]], longest_row: int) -> Iterator[tuple[int, Line]]:
     """Lines as they are, and those from one that is `{` alone to one that is `}` alone, in the first column, as one."""
     begun, parts, length = 0, list[bytes](), 0
     for number, line in lines:

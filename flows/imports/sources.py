@@ -16,7 +16,7 @@ from slowwave.flows.imports.files import IDLE_SECONDS, FileSource
 from slowwave.flows.imports.record_readers import begins_array, json_elements, json_objects, table_rows
 from slowwave.flows.imports.sqlite_files import SqliteSource, cursor_records
 from slowwave.flows.imports.trace_parts import KeptParts, TracePart, join_units
-from slowwave.flows.imports.units import Found, NotImported, ReadRecord, Unit, file_status
+from slowwave.flows.imports.units import FoundUnits, NotImported, ReadRecord, Unit, file_status
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.transforms.imports.adapter import Adapter, LeftOut, Located, Record, Refused
 from slowwave.transforms.imports.chats.coding_agents import ATIF, COPILOT_CLI, GEMINI_CLI, OPENCODE
@@ -27,7 +27,7 @@ from slowwave.transforms.imports.claude_code import AGENT_METADATA, ClaudeCode
 from slowwave.transforms.imports.codex import CodexAdapter
 from slowwave.transforms.imports.langfuse import Langfuse, table_of, text_cell, written_seconds
 from slowwave.transforms.imports.otlp.adapter import Otlp
-from slowwave.transforms.imports.otlp.parts import Part, misfit, parts
+from slowwave.transforms.imports.otlp.parts import TraceDocument, misfit, parts
 from slowwave.transforms.imports.pi import Pi
 from slowwave.transforms.imports.stores.alma import ALMA_STORE
 from slowwave.transforms.imports.stores.change_log import Store
@@ -99,7 +99,7 @@ def _otlp_records(path: Path, longest_row: int, *, is_idle: bool = True) -> Iter
 
 def _otlp_parts(located: Located) -> Iterator[TracePart | Refused | LeftOut]:
     for one in parts(located):
-        if isinstance(one, Part):
+        if isinstance(one, TraceDocument):
             yield TracePart(one.trace_id, one.document, one.seconds, one.response_id, follows=one.is_judging)
         else:
             yield one
@@ -149,14 +149,14 @@ class LangfuseSource:
         """Nowhere: exports lie where somebody put them."""
         return ()
 
-    def listed(self, path: Path) -> list[Path]:
+    def list_files(self, path: Path) -> list[Path]:
         """The files under a path that may be its, by their names alone. Raises OSError."""
-        return self.files.listed(path)
+        return self.files.list_files(path)
 
-    def found(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> Found:
+    def find_units(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> FoundUnits:
         """The files of whole runs under a path; those of a run that has not ended are named. Raises OSError."""
-        everything = self.files.found(path, others, longest_row)
-        found = Found(others=[one for one in everything.others if not _is_manifest(Path(one.name))])
+        everything = self.files.find_units(path, others, longest_row)
+        found = FoundUnits(others=[one for one in everything.others if not _is_manifest(Path(one.name))])
         runs: dict[Path, _LangfuseRuns] = {}
         for unit in everything.units:
             project = Path(unit.name).parent.parent
@@ -169,7 +169,7 @@ class LangfuseSource:
                 found.units.append(unit)
         return found
 
-    def joined(self, units: list[Unit], kept: KeptParts | None = None) -> list[Unit]:
+    def group_units(self, units: list[Unit], kept: KeptParts | None = None) -> list[Unit]:
         """The units as they are read: the rows of a trace together, `kept` ones with them."""
         return join_units(units, _langfuse_parts, kept)
 
@@ -256,15 +256,15 @@ class Source(Protocol):
         """Where it usually lies; `~` and variables of the environment in it stand for what they say."""
         ...
 
-    def listed(self, path: Path) -> list[Path]:
+    def list_files(self, path: Path) -> list[Path]:
         """The files under a path that may be its, by their names alone: nothing is read. Raises OSError."""
         ...
 
-    def found(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> Found:
+    def find_units(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> FoundUnits:
         """The units under a path; `others` tell whose the files are that are none of its. Raises OSError."""
         ...
 
-    def joined(self, units: list[Unit], kept: KeptParts | None = None) -> list[Unit]:
+    def group_units(self, units: list[Unit], kept: KeptParts | None = None) -> list[Unit]:
         """The units found under all paths as they are read, where records of several, and `kept` ones, go together."""
         ...
 
@@ -301,16 +301,16 @@ def source_named(name: str) -> Source | None:
 
 def found_under(
     source: Source, paths: Iterable[Path], longest_row: int = LONGEST_ROW, kept: KeptParts | None = None
-) -> Found:
+) -> FoundUnits:
     """All units of a source under paths, each once; with `kept`, what belongs together is read with what came before.
 
     Raises OSError where a path cannot be listed.
     """
     others = [each.adapter for each in SOURCES if each.name != source.name]
-    found, names = Found(), set[str]()
+    found, names = FoundUnits(), set[str]()
     for path in paths:
-        here = source.found(path, others, longest_row)
+        here = source.find_units(path, others, longest_row)
         found.units.extend(unit for unit in here.units if unit.name not in names)
         names.update(unit.name for unit in here.units)
         found.others.extend(here.others)
-    return Found(source.joined(found.units, kept), found.others)
+    return FoundUnits(source.group_units(found.units, kept), found.others)

@@ -17,7 +17,7 @@ import orjson
 from slowwave.flows.imports.record_readers import json_elements
 from slowwave.flows.imports.trace_parts import KeptParts
 from slowwave.flows.imports.units import (
-    Found,
+    FoundUnits,
     NotImported,
     ReadRecord,
     Unit,
@@ -73,9 +73,9 @@ def sqlite_copy(path: Path, wait_seconds: float = _WAIT_SECONDS) -> Iterator[sql
     """
     # an empty name: a database of SQLite's own in memory, and from some size on in a nameless temporary file
     with closing(sqlite3.connect("")) as copy:
-        with _told(), closing(_opened(path)) as source:
+        with _translate_errors(), closing(_open_read_only(path)) as source:
             _back_up(source, copy, wait_seconds)
-        with _told():
+        with _translate_errors():
             copy.execute("PRAGMA trusted_schema = OFF")
             if copy.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
                 raise UnreadableUnitError(_DAMAGED)
@@ -83,7 +83,7 @@ def sqlite_copy(path: Path, wait_seconds: float = _WAIT_SECONDS) -> Iterator[sql
         yield copy
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _open_read_only(path: Path) -> sqlite3.Connection:
     """A connection that can only read.
 
     SQLite needs a file beside a store in WAL mode, also to read it. Where it can make none, and there is no log, the
@@ -123,7 +123,7 @@ def _back_up(source: sqlite3.Connection, copy: sqlite3.Connection, wait_seconds:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """What SQLite says, in a sentence for people."""
     try:
         yield
@@ -141,7 +141,7 @@ def _text(raw: bytes) -> str:
 
 def sqlite_schema(path: Path, wait_seconds: float = _WAIT_SECONDS) -> dict[str, list[str]]:
     """The tables of the database itself, which is opened for it, and their columns. Raises UnreadableUnitError."""
-    with _told(), closing(_opened(path)) as source:
+    with _translate_errors(), closing(_open_read_only(path)) as source:
         source.execute(f"PRAGMA busy_timeout = {int(wait_seconds * 1000)}")
         source.text_factory = _text
         return columns_by_table(source)
@@ -149,7 +149,7 @@ def sqlite_schema(path: Path, wait_seconds: float = _WAIT_SECONDS) -> dict[str, 
 
 def columns_by_table(copy: sqlite3.Connection) -> dict[str, list[str]]:
     """The ordinary tables of a copy, and their columns; no view, and no table that a module makes up."""
-    with _told():
+    with _translate_errors():
         tables = copy.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name"
         ).fetchall()
@@ -167,8 +167,8 @@ def is_of_sqlite(copy: sqlite3.Connection, table: str) -> bool:
 
 def row_count(copy: sqlite3.Connection, table: str) -> int:
     """The number of rows of a table. Raises UnreadableUnitError."""
-    with _told():
-        return copy.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()[0]  # noqa: S608 - a quoted name
+    with _translate_errors():
+        return copy.execute(f"SELECT count(*) FROM {_quote_name(table)}").fetchone()[0]  # noqa: S608 - a quoted name
 
 
 def rows_of(
@@ -178,14 +178,14 @@ def rows_of(
 
     Raises UnreadableUnitError.
     """
-    names = [_quoted(column) for column in columns]
+    names = [_quote_name(column) for column in columns]
     is_long = "length({0}) > :longest"
     pairs = f"iif({is_long}, NULL, {{0}}), iif({is_long}, length({{0}}), NULL)"
     values = ", ".join(pairs.format(name) for name in names)
-    by = ", ".join(_quoted(column) for column in order if column in columns) or "rowid"
-    with _told():
+    by = ", ".join(_quote_name(column) for column in order if column in columns) or "rowid"
+    with _translate_errors():
         # by no index, which may lack rows that the table has
-        query = f"SELECT {values} FROM {_quoted(table)} NOT INDEXED ORDER BY {by}"  # noqa: S608 - names of the store's own, quoted
+        query = f"SELECT {values} FROM {_quote_name(table)} NOT INDEXED ORDER BY {by}"  # noqa: S608 - names of the store's own, quoted
         for row in copy.execute(query, {"longest": longest}):
             yield {
                 column: row[2 * at] if row[2 * at + 1] is None else TooLong(row[2 * at + 1])
@@ -193,7 +193,7 @@ def rows_of(
             }
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -220,7 +220,7 @@ class SqliteSource:
         """What the source is called on the command line."""
         return self.adapter.name
 
-    def listed(self, path: Path) -> list[Path]:
+    def list_files(self, path: Path) -> list[Path]:
         """The files under a path that may be such stores, by their names."""
         return self._files(path)[0]
 
@@ -229,13 +229,13 @@ class SqliteSource:
             return [path], []
         return files_below(path, lambda name: Path(name).suffix.lower() in _SQLITE_SUFFIXES)
 
-    def joined(self, units: list[Unit], kept: KeptParts | None = None) -> list[Unit]:  # noqa: ARG002
+    def group_units(self, units: list[Unit], kept: KeptParts | None = None) -> list[Unit]:  # noqa: ARG002
         """The units as they are: each is a store of its own."""
         return units
 
-    def found(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> Found:
+    def find_units(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> FoundUnits:
         """The stores under a file or folder; `others` name the stores of other programs. Raises OSError."""
-        found, tellers = Found(), [*others]
+        found, tellers = FoundUnits(), [*others]
         files, closed = self._files(path)
         found.others.extend(closed)
         for file in files:
@@ -274,7 +274,9 @@ class SqliteSource:
     def _why_not(self, schema: Mapping[str, Sequence[str]], lacks: str, others: list[Adapter]) -> str:
         if "points" in schema and "point" in schema["points"]:
             return _PICKLED
-        other = next((said for each in others if (said := each.detected([{"tables": schema}])) is not None), None)
+        other = next(
+            (said for each in others if (said := each.detect_producer([{"tables": schema}])) is not None), None
+        )
         return f"is a store of {other}" if other else f"is no store of {self.adapter.called}: it has {lacks}"
 
     def _records(self, file: Path, longest_row: int) -> Iterator[ReadRecord]:

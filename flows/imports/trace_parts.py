@@ -164,7 +164,7 @@ def join_units(
     return [
         Unit(
             f"{name}, part {part + 1} of {count}" if count > 1 else name,
-            lambda part=part: dealing.read(part),
+            lambda part=part: dealing.read_part(part),
             state,
             max(unit.modified_at for unit in units),
             " and ".join(producers),
@@ -187,7 +187,7 @@ class _Dealing:
         self._dealt: dict[int, BinaryIO] = {}
         self._again: set[bytes] = set()
 
-    def read(self, part: int) -> Iterator[ReadRecord]:
+    def read_part(self, part: int) -> Iterator[ReadRecord]:
         """The records of a part. Raises UnreadableUnitError after all of them, where a unit could not be read on."""
         if part not in self._dealt:
             self._deal_out()
@@ -219,9 +219,9 @@ class _Dealing:
             if line.follows:
                 waiting.append(line)
             else:
-                hands.put(line)
+                hands.add_line(line)
         left_kept = self._with_kept(hands, waiting)
-        self._dealt = hands.finished()
+        self._dealt = hands.finish_files()
         if self._kept is not None:
             told = chain.from_iterable(map(_rewound_lines, self._dealt.values()))
             self._kept.replace(chain(told, left_kept), min(hands.newest, int(time.time())))
@@ -234,7 +234,7 @@ class _Dealing:
                 if line.alias and not line.follows:
                     hands.by_alias.setdefault(line.alias, line.key)
         for line in waiting:
-            hands.put(replace(line, key=hands.by_alias.get(line.alias, line.key)))
+            hands.add_line(replace(line, key=hands.by_alias.get(line.alias, line.key)))
         fresh = frozenset(hands.identities)
         keys = frozenset(hands.keys)
 
@@ -244,7 +244,7 @@ class _Dealing:
         for line in kept.lines() if kept is not None else ():
             if line.identity not in fresh and place(line) in keys:
                 self._again.add(line.identity)
-                hands.put(replace(line, key=place(line)))
+                hands.add_line(replace(line, key=place(line)))
         if kept is None:
             return iter(())
         return (line for line in kept.lines() if line.identity not in fresh and place(line) not in keys)
@@ -282,7 +282,7 @@ class _Hands:
         self.identities: set[bytes] = set()
         self.newest = 0
 
-    def put(self, line: PartLine) -> None:
+    def add_line(self, line: PartLine) -> None:
         """Deal out a part."""
         if line.alias and not line.follows:
             self.by_alias.setdefault(line.alias, line.key)
@@ -291,7 +291,7 @@ class _Hands:
         self.newest = max(self.newest, line.at)
         self._packed[int(line.key[:8], 16) % len(self._packed)].write(line.text())
 
-    def finished(self) -> dict[int, BinaryIO]:
+    def finish_files(self) -> dict[int, BinaryIO]:
         """The files, by their numbers, to be read."""
         for packed in self._packed:
             packed.close()

@@ -63,7 +63,7 @@ class NotImported:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundUnits:
     """What a source finds under a path."""
 
     units: list[Unit] = field(default_factory=list)

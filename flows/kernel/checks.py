@@ -43,7 +43,7 @@ class CheckLine:
         return {"name": self.name, "state": self.state, "says": self.says, "todo": self.todo, **facts}
 
 
-def tried(name: str, look: Callable[[], CheckLine]) -> CheckLine:
+def run_check(name: str, look: Callable[[], CheckLine]) -> CheckLine:
     """The line `look` returns, or an error line that says why it could not look.
 
     A file that has gone is looked for again: a landing that merges small files removes them under a reader.

@@ -90,7 +90,7 @@ def _holder_of(path: Path, settings: Settings) -> dict[str, Any] | None:
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _said(handle)
+        return _read_holder(handle)
     else:
         return None
     finally:
@@ -114,7 +114,7 @@ def _is_locked(settings: Settings) -> bool:
     return _holder_of(settings.home_lock_file, settings) is not None
 
 
-def _said(handle: int) -> dict[str, Any]:
+def _read_holder(handle: int) -> dict[str, Any]:
     with suppress(ValueError):
         said = json.loads(os.pread(handle, 4096, 0))
         if isinstance(said, dict):
@@ -150,12 +150,14 @@ def writer_lock(
     deadline = time.monotonic() + max(wait_seconds, _GLANCE_SECONDS)
     with ExitStack() as stack:
         # in this order everywhere, so that none waits for one who waits for it
-        stack.enter_context(_locked(settings.home_lock_file, settings, command, deadline, waiting, refusal))
+        stack.enter_context(_hold_lock_file(settings.home_lock_file, settings, command, deadline, waiting, refusal))
         bucket = _bucket_of(settings.lock_file, settings)
         if bucket is None:
-            stack.enter_context(_locked(settings.lock_file, settings, command, deadline, waiting, refusal))
+            stack.enter_context(_hold_lock_file(settings.lock_file, settings, command, deadline, waiting, refusal))
         else:
-            stack.enter_context(_leased(bucket, settings.lock_file, settings, command, deadline, waiting, refusal))
+            stack.enter_context(
+                _hold_bucket_lease(bucket, settings.lock_file, settings, command, deadline, waiting, refusal)
+            )
             stack.enter_context(_writing(bucket, _leases[settings.lock_file]))
         yield
 
@@ -171,9 +173,9 @@ def serve_lock(settings: Settings) -> Iterator[None]:
     path, deadline = settings.serve_lock_file, time.monotonic() + _GLANCE_SECONDS
     bucket = _bucket_of(path, settings)
     if bucket is None:
-        held = _locked(path, settings, "serve", deadline, None, refusal)
+        held = _hold_lock_file(path, settings, "serve", deadline, None, refusal)
     else:
-        held = _leased(bucket, path, settings, "serve", deadline, None, refusal)
+        held = _hold_bucket_lease(bucket, path, settings, "serve", deadline, None, refusal)
     with held:
         yield
 
@@ -187,7 +189,7 @@ def capture_lock(settings: Settings) -> Iterator[None]:
     ensure_home(settings)
     refusal = f"takes rows into {settings.home} already: stop it first"
     deadline = time.monotonic() + _GLANCE_SECONDS
-    with _locked(settings.capture_lock_file, settings, "capture", deadline, None, refusal):
+    with _hold_lock_file(settings.capture_lock_file, settings, "capture", deadline, None, refusal):
         yield
 
 
@@ -195,7 +197,7 @@ def note_receiver(settings: Settings, facts: dict[str, Any]) -> None:
     """Say in the lock of who takes rows in, which this process holds, how that goes. Raises OSError."""
     handle = _held.get(settings.capture_lock_file)
     if handle is not None:
-        _write(handle, {**_said(handle), **facts})
+        _write(handle, {**_read_holder(handle), **facts})
 
 
 def receiver(settings: Settings) -> tuple[dict[str, Any], bool]:
@@ -212,7 +214,7 @@ def receiver(settings: Settings) -> tuple[dict[str, Any], bool]:
     except FileNotFoundError:
         return {}, False
     try:
-        return _said(handle), path in _held
+        return _read_holder(handle), path in _held
     finally:
         os.close(handle)
 
@@ -221,13 +223,13 @@ def note_run(settings: Settings, run_id: str) -> None:
     """Say in the lock that this process holds which run it makes."""
     handle, lease = _held.get(settings.lock_file), _leases.get(settings.lock_file)
     if handle is not None:
-        _write(handle, {**_said(handle), "run_id": run_id})
+        _write(handle, {**_read_holder(handle), "run_id": run_id})
     elif lease is not None:
         lease.note(run_id=run_id)
 
 
 @contextmanager
-def _locked(
+def _hold_lock_file(
     path: Path,
     settings: Settings,
     command: str,
@@ -262,7 +264,7 @@ def _who(command: str) -> dict[str, Any]:
 
 
 @contextmanager
-def _leased(
+def _hold_bucket_lease(
     bucket: Bucket,
     path: Path,
     settings: Settings,
@@ -272,10 +274,10 @@ def _leased(
     refusal: str,
 ) -> Iterator[None]:
     """Hold the lease of a lake in a bucket; the home's own lock is held, so a holder from this home has ended."""
-    from slowwave.flows.kernel.storage.lease import leased
+    from slowwave.flows.kernel.storage.lease import hold_lease
 
     is_writer = path == settings.lock_file
-    with leased(
+    with hold_lease(
         bucket.client,
         path.name,
         {**_who(command), "home": str(settings.home.absolute())},
@@ -319,7 +321,7 @@ def _acquire(
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            who = _in_words(_said(handle), settings)
+            who = _in_words(_read_holder(handle), settings)
             if time.monotonic() >= deadline:
                 message = f"{who} {refusal}"
                 raise UserError(message) from error

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from slowwave.flows.kernel import checks as check_lines
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 
 Lines = list[tuple[str, str]]
 
@@ -88,7 +88,11 @@ class Screen:
                     self._bars.remove_task(bar)
                 self._bars.add_task(phase, total=None, detail="")
             detail = (
-                shortened(terminal_safe(label), 40) if phase == "landing" else f"{done} of {total}" if total else ""
+                shorten_to_width(terminal_safe(label), 40)
+                if phase == "landing"
+                else f"{done} of {total}"
+                if total
+                else ""
             )
             self._bars.update(self._bars.task_ids[-1], completed=done, total=total or None, detail=detail)
         elif is_new or time.monotonic() - self._last >= _SECONDS_BETWEEN_LINES:

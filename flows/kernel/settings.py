@@ -130,7 +130,7 @@ class Settings:
         """Declared mappings, `NAME.toml` each: under which names producers have the fields of the contract."""
         return self.home / "mappings"
 
-    def stated(self, section: str, known: set[str], *, is_alone: bool = False) -> dict[str, Any]:
+    def read_section(self, section: str, known: set[str], *, is_alone: bool = False) -> dict[str, Any]:
         """What `settings.toml` states in a section, which may have these keys; nothing where it is not there.
 
         Raises UserError where the file is no TOML, or has what is not known; `is_alone`: what stands outside the

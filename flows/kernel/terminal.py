@@ -40,17 +40,17 @@ def spreadsheet_safe(text: str) -> str:
     return "'" + text if _FORMULA.match(text) else text
 
 
-def shortened(text: str, width: int) -> str:
+def shorten_to_width(text: str, width: int) -> str:
     """`text` cut to `width` characters, with an ellipsis where it was cut."""
     return text if len(text) <= width else text[: max(0, width - 1)] + "…"
 
 
-def quoted(text: str) -> str:
+def quote_shortened(text: str) -> str:
     """A name that somebody chose, in quotes within a sentence, however long it is."""
-    return repr(shortened(text, _QUOTED))
+    return repr(shorten_to_width(text, _QUOTED))
 
 
-def counted(count: int, one: str, many: str = "") -> str:
+def format_count(count: int, one: str, many: str = "") -> str:
     """`1 file`, `2,000 files`; also with what they do: `1 answer repeats`, `0 answers repeat`."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 

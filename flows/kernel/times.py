@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime, time, timedelta
 
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.terminal import counted, quoted
+from slowwave.flows.kernel.terminal import format_count, quote_shortened
 
 _QUIET = timedelta(days=30)
 
@@ -21,7 +21,9 @@ def parse_as_of(text: str) -> datetime:
 
     parsed = pl.select(time_from_text(pl.lit(text))).item()
     if parsed is None:
-        message = f"{quoted(text)} is no time: use 2026-03-10 (midnight UTC, exclusive) or 2026-03-10T08:00:00Z"
+        message = (
+            f"{quote_shortened(text)} is no time: use 2026-03-10 (midnight UTC, exclusive) or 2026-03-10T08:00:00Z"
+        )
         raise UserError(message)
     return parsed
 
@@ -45,9 +47,9 @@ def span(length: timedelta) -> str:
     """A length of time in its largest fitting unit, cut off: `3 hours`, `12 days`; a day is 24 hours."""
     for unit, size, least in (("day", timedelta(days=1), 2), ("hour", timedelta(hours=1), 2)):
         if length >= least * size:
-            return counted(length // size, unit)
+            return format_count(length // size, unit)
     minutes = length // timedelta(minutes=1)
-    return counted(minutes, "minute") if minutes > 0 else "no minutes"
+    return format_count(minutes, "minute") if minutes > 0 else "no minutes"
 
 
 def in_words(age: timedelta) -> str:

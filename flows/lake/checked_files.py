@@ -49,7 +49,7 @@ class FileChecks:
         """The files that nobody has looked through."""
         return [file for file in files if _key(table, file) not in self._known]
 
-    def failed(self, table: type[Landed], files: Sequence[LakeFile]) -> pl.DataFrame:
+    def find_failed_rows(self, table: type[Landed], files: Sequence[LakeFile]) -> pl.DataFrame:
         """The rows in `files` that fail a check, one per check: key, row_hash, check, reason, their times."""
         for some in _together(self.unknown(table, files)):
             self._look_through(table, some)
@@ -85,7 +85,7 @@ def counted_rows(lake: Lake, checks: FileChecks, table: type[Landed], files: Seq
     unseen = set(unknown)
     known = [file for file in files if file not in unseen]
     left_out = checks.left_out.filter(pl.col("landed_table") == table.name)
-    aside = pl.concat([checks.failed(table, known)["row_hash"], left_out["row_hash"]]).unique()
+    aside = pl.concat([checks.find_failed_rows(table, known)["row_hash"], left_out["row_hash"]]).unique()
     rows = lake.scan_rows(table, known)
     if unknown:
         rows = pl.concat([rows, lake.scan_rows(table, unknown).filter(~fails_any(table))])

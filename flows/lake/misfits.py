@@ -23,7 +23,7 @@ _PUT_BACK = "put it back from a backup, or move it out of the lake"
 _BUILD = "`slowwave nightly --full` builds it again"
 
 
-def explained(error: Exception, root: Path) -> Exception:
+def explain_read_error(error: Exception, root: Path) -> Exception:
     """`error`, or where a file could not be read as declared, or at all, a UserError that names it and says why."""
     is_misfit = isinstance(error, pl.exceptions.SchemaError) or "SchemaError" in str(error)  # as DuckDB passes it on
     is_damage = isinstance(error, pl.exceptions.ComputeError) or "ComputeError" in str(error)

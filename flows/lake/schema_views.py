@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.terminal import quoted, terminal_safe
+from slowwave.flows.kernel.terminal import quote_shortened, terminal_safe
 from slowwave.flows.lake.checked_files import FileChecks
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.sql import partition_sql, shown
+from slowwave.flows.lake.sql import partition_sql, shown_column_sql
 from slowwave.transforms.core.blank import NOT_BLANK
 from slowwave.transforms.core.schema import Column, Landed, Table, columns, comment, sql_text, table_comment
 from slowwave.transforms.core.times import (
@@ -98,18 +98,18 @@ class _LakeViews:
     # ------------------------------------------------------------------------------------------------ landed rows
 
     def _log(self, table: type[Landed]) -> str:
-        return f"{self._landed(table)}\nQUALIFY row_number() OVER (PARTITION BY row_hash) = 1"
+        return f"{self._landed_rows_sql(table)}\nQUALIFY row_number() OVER (PARTITION BY row_hash) = 1"
 
     def _winning(self, table: type[Landed]) -> str:
         key = ", ".join(f'"{name}"' for name in table.key)
         return (
-            f"FROM (\n{self._landed(table)}\n)\n"
+            f"FROM (\n{self._landed_rows_sql(table)}\n)\n"
             f'WHERE "{table.event_time}" < {_NOW} AND recorded_at < {_NOW}\n'
             f"AND row_hash NOT IN (\n{self._set_aside(table)}\n)\n"
             f"QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY recorded_at DESC, row_hash DESC) = 1"
         )
 
-    def _landed(self, table: type[Landed]) -> str:
+    def _landed_rows_sql(self, table: type[Landed]) -> str:
         """The rows of all files, as declared now; one that stands in two files twice."""
         stood = from_extra(table)
         names = [f'"{c.name}"' for c in columns(table)]
@@ -118,7 +118,7 @@ class _LakeViews:
     def _set_aside(self, table: type[Landed]) -> str:
         """The hashes of rows that fail a check, by what nights found out and by what was found now, or are left out."""
         files = [file for of_day in self._lake.files(table.name).values() for file in of_day]
-        now = self._checks.failed(table, self._checks.unknown(table, files))["row_hash"].unique().sort()
+        now = self._checks.find_failed_rows(table, self._checks.unknown(table, files))["row_hash"].unique().sort()
         found = [f"SELECT unnest([{', '.join(map(sql_text, now))}]::VARCHAR[])"]
         checked = self._rows(CheckedFiles, CheckedFiles.name)
         found.append(
@@ -171,7 +171,7 @@ class _LakeViews:
             return f"SELECT {nothing}{no_more} WHERE false"
         files = sql_text(f"{self._root}/{folder}/{_DAYS}")
         read = f"read_parquet({files}, hive_partitioning = false, union_by_name = true, filename = true)"
-        selected = ", ".join([*(_read(table, c) for c in declared), *more])
+        selected = ", ".join([*(_column_sql(table, c) for c in declared), *more])
         # union_by_name leaves out a column that no file has: beside none of the rows it is there
         return f"SELECT {selected} FROM (\nFROM {read}\nUNION ALL BY NAME SELECT {nothing} WHERE false)"
 
@@ -180,13 +180,16 @@ def _pattern(root: Path) -> str:
     """A folder as DuckDB's patterns of paths take it: what stands in its name stands for itself."""
     text = str(root)
     if any(char in "\\\0" or "\ud800" <= char <= "\udfff" for char in text):
-        message = f"DuckDB cannot be given the folder {quoted(text)}: name the lake by a link without such characters"
+        message = (
+            f"DuckDB cannot be given the folder {quote_shortened(text)}: name the lake by a link "
+            "without such characters"
+        )
         raise UserError(message)
     return text.replace("[", "[[]").replace("*", "[*]").replace("?", "[?]")
 
 
-def _read(table: type[Table], c: Column) -> str:
-    value = f"CAST({shown(table.name, c.name)} AS {c.duckdb_type})"
+def _column_sql(table: type[Table], c: Column) -> str:
+    value = f"CAST({shown_column_sql(table.name, c.name)} AS {c.duckdb_type})"
     if c.since > 1 and not c.nullable:
         value = f"coalesce({value}, CAST({sql_text(json.dumps(c.default))} AS {c.duckdb_type}))"
     return f'{value} AS "{c.name}"'

@@ -20,7 +20,9 @@ def with_lake_rows(sql: str) -> str:
     named = set(re.findall(r"\w+", sql))
     for table, columns in READ.items():
         wanted = {name: dtype for name, dtype in columns.items() if name in named or "*" in sql}
-        read = ", ".join(f'CAST({shown(table, name)} AS {dtype}) AS "{name}"' for name, dtype in wanted.items())
+        read = ", ".join(
+            f'CAST({shown_column_sql(table, name)} AS {dtype}) AS "{name}"' for name, dtype in wanted.items()
+        )
         declared = ", ".join(f'CAST(NULL AS {dtype}) AS "{name}"' for name, dtype in wanted.items())
         # hive_partitioning: else the folder day=… of a file would stand for a column `day` in it
         files = f"FROM read_parquet(${table}, hive_partitioning = false, union_by_name = true)"
@@ -29,7 +31,7 @@ def with_lake_rows(sql: str) -> str:
     return sql
 
 
-def shown(table: str, name: str) -> str:
+def shown_column_sql(table: str, name: str) -> str:
     """A column as people see it: no prompt that lands is blank, so one that is was let go of."""
     if (table, name) == ("interactions", "prompt"):
         return f"CASE WHEN prompt = '' THEN '{TEXT_LET_GO}' ELSE prompt END"

@@ -26,7 +26,7 @@ def claim_for_demo(settings: Settings, *, seed: int, days: int) -> None:
     from slowwave.flows.kernel.store import write_durably
 
     wanted = {"seed": seed, "days": days}
-    noted = _noted(settings)
+    noted = _read_note(settings)
     if noted is None:
         if storage_of(settings.lake_folder).exists(settings.lake_folder / "FORMAT") or inbox_deliveries(settings.inbox):
             message = (
@@ -50,17 +50,17 @@ def midnight_after(days: int) -> datetime:
 
 def sample_end(settings: Settings) -> datetime | None:
     """The midnight at which the sample logs of this home end; None where it holds others."""
-    days = (_noted(settings) or {}).get("days")
+    days = (_read_note(settings) or {}).get("days")
     return midnight_after(days) if isinstance(days, int) else None
 
 
 def demo_note(settings: Settings, screen: Screen) -> None:
     """Remind whoever lands into a home of sample logs."""
-    if _noted(settings) is not None:
+    if _read_note(settings) is not None:
         screen.note(f"{settings.home} holds the sample logs of the demo: keep your own logs in another SLOWWAVE_HOME")
 
 
-def _noted(settings: Settings) -> dict[str, int] | None:
+def _read_note(settings: Settings) -> dict[str, int] | None:
     try:
         return dict(json.loads((settings.home / _NOTE).read_text()))
     except (FileNotFoundError, NotADirectoryError):

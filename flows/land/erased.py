@@ -27,11 +27,11 @@ class ErasedRows:
         self._known: set[str] = set()
         self._landed_at: dict[str, datetime] | None = None
 
-    def refused(self, landed: LandedRows) -> LandedRows:
+    def refuse_erased(self, landed: LandedRows) -> LandedRows:
         """`landed` with the rows of erased ids refused."""
         return without_erased(landed, self._keys.is_erased, ERASED) if self._keys else landed
 
-    def blanked(self, refused: pl.DataFrame) -> pl.DataFrame:
+    def blank_erased(self, refused: pl.DataFrame) -> pl.DataFrame:
         """Rows of `quarantine`, with nothing in those that were refused for whatever reason and name an erased id."""
         if self._keys is None or refused.is_empty():
             return refused

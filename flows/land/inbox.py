@@ -9,7 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.land.received.names import is_otlp
 
 # Names that programs give a file while they write it.
@@ -64,7 +64,7 @@ def passed_over(inbox: Path) -> list[str]:
         sort = _why_not(entry)
         if sort:
             found[sort].append(os.fsencode(entry.name).decode("utf-8", "backslashreplace"))
-    return [_said(sort, names) for sort, names in found.items()]
+    return [_describe_files(sort, names) for sort, names in found.items()]
 
 
 def _is_unfinished(name: str) -> bool:
@@ -90,12 +90,12 @@ def _why_not(entry: os.DirEntry[str]) -> str:
     return "hidden file" if entry.name.startswith(".") else ""
 
 
-def _said(sort: str, names: list[str]) -> str:
+def _describe_files(sort: str, names: list[str]) -> str:
     if sort == "fresh":
-        return f"{counted(len(names), 'file')} still being written, such as {names[0]}"
+        return f"{format_count(len(names), 'file')} still being written, such as {names[0]}"
     if sort == "unfinished":
-        files = counted(len(names), "file")
+        files = format_count(len(names), "file")
         why = "by the name half-written, yet unchanged for an hour: rename what is whole"
         return f"{files} in the inbox not landed, such as {names[0]}: {why}"
     many = {"pipe or device": "pipes or devices"}.get(sort, f"{sort}s")
-    return f"{counted(len(names), sort, many)} in the inbox not landed, such as {names[0]}"
+    return f"{format_count(len(names), sort, many)} in the inbox not landed, such as {names[0]}"

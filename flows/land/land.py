@@ -32,7 +32,7 @@ from slowwave.flows.land.quarantine import ChangedFileError, keep_bytes
 from slowwave.flows.land.readings import Readings
 from slowwave.flows.land.refused_rows import MOST_REFUSED, not_read_on, refused_frame
 from slowwave.flows.land.report import FileCounts, LandingReport
-from slowwave.flows.land.retry import Attempt, attempts, placed, rows_of_placed_files
+from slowwave.flows.land.retry import Attempt, attempts, file_identity, rows_of_placed_files
 from slowwave.flows.land.same_file import remove_unchanged
 from slowwave.flows.land.shown_rows import MOST_SHOWN, shown_rows
 from slowwave.flows.land.small_files import FILE_NUMBER, SMALL_BYTES, SmallFiles, landed_together
@@ -41,7 +41,7 @@ from slowwave.transforms.core.schema import Landed
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.landed_rows import FORMER_HASH, ROW_NUMBER, LandedRows, readable_rows
 from slowwave.transforms.landing.ledger_tables import Quarantine, QuarantineResolved, RunFiles
-from slowwave.transforms.landing.mapping.rules import Reading
+from slowwave.transforms.landing.mapping.rules import ReadingOptions
 from slowwave.transforms.landing.mapping.shape import LEFT_OUT
 from slowwave.transforms.landing.mapping.unknown_fields import UnknownFields
 from slowwave.transforms.landing.tables import LANDED, Memories
@@ -117,7 +117,7 @@ class Landing:
             source = os.fsencode(delivery.source).decode("utf-8", "backslashreplace")  # a file's name need not be text
             pending = _Pending(self._file(source, content, size), delivery, before)
             with handle:
-                self._take(pending, lambda pending=pending, handle=handle: self._read(pending, handle))
+                self._take(pending, lambda pending=pending, handle=handle: self._read_file(pending, handle))
             if self._small.is_full:
                 self._land_small()
         self._flush()
@@ -160,11 +160,11 @@ class Landing:
         self._pending = [each for each in self._pending if each.file is not file]
         self.report.unreadable.append(f"{file.source} {why}")
 
-    def _read(self, pending: _Pending, handle: BinaryIO) -> None:
+    def _read_file(self, pending: _Pending, handle: BinaryIO) -> None:
         file = pending.file
         if file.file_hash in self._small.hashes:
             self._land_small()
-        place = placed(file.file_hash, file.source)
+        place = file_identity(file.file_hash, file.source)
         if place in self._landed_files:
             file.delivered = file.duplicate = self._landed_files[place]
             self.report.already.append(file.source)
@@ -188,7 +188,7 @@ class Landing:
         """Of a file that landed before something was erased, its rows of that are refused; all others are there."""
         file, reading = pending.file, self._reading(pending)
         pieces = chunks(handle, file.source, self.longest_row, reading.names)
-        for _, refused in self._landed(file, pieces, self.kind, reading):
+        for _, refused in self._land_chunks(file, pieces, self.kind, reading):
             rows = self._erased.newly_refused(refused)
             file.quarantined += rows.height
             file.duplicate -= rows.height
@@ -216,7 +216,7 @@ class Landing:
             if file.file_number in alone:
                 self._read_again(pending[file.file_number])
             else:
-                file.delivered = self._landed_files[placed(file.file_hash, file.source)] = len(rows)
+                file.delivered = self._landed_files[file_identity(file.file_hash, file.source)] = len(rows)
 
     def _read_again(self, pending: _Pending) -> None:
         file = pending.file
@@ -236,7 +236,7 @@ class Landing:
         reasons: Counter[str] = Counter()
         must_be_kept = holds_erased = False
         reading = self._reading(pending)
-        for landed, refused in self._landed(file, pieces, self.kind, reading):
+        for landed, refused in self._land_chunks(file, pieces, self.kind, reading):
             if not reading.is_import:
                 unknown.add(landed.parts)
             file.delivered += landed.delivered
@@ -258,12 +258,12 @@ class Landing:
                 raise StoppedError(CHANGED) from None
         self._count(reasons)
         self.report.unknown.merge(unknown)
-        self._landed_files[placed(file.file_hash, file.source)] = file.delivered
+        self._landed_files[file_identity(file.file_hash, file.source)] = file.delivered
 
     def _reread(self, file: FileCounts, attempt: Attempt) -> None:
         reading = self.readings.of(attempt.source)
         pieces = attempt.chunks(self.longest_row, reading.names)
-        for landed, refused in self._landed(file, pieces, self.kind or attempt.kind, reading):
+        for landed, refused in self._land_chunks(file, pieces, self.kind or attempt.kind, reading):
             if not reading.is_import:
                 self.report.unknown.add(landed.parts)
             file.delivered += landed.delivered
@@ -272,7 +272,7 @@ class Landing:
                 raise StoppedError(message)
             self._add(file, landed, attempt.newly_refused(refused))
 
-    def _reading(self, pending: _Pending) -> Reading:
+    def _reading(self, pending: _Pending) -> ReadingOptions:
         is_of_inbox = pending.delivery is not None and pending.delivery.from_inbox
         return self.readings.of(pending.file.source, from_inbox=is_of_inbox)
 
@@ -281,8 +281,8 @@ class Landing:
         if self._batch.bytes >= FLUSH_BYTES:
             self._flush_rows()
 
-    def _landed(
-        self, file: FileCounts, pieces: Iterator[Chunk], kind: LandedTable | None, reading: Reading
+    def _land_chunks(
+        self, file: FileCounts, pieces: Iterator[Chunk], kind: LandedTable | None, reading: ReadingOptions
     ) -> Iterator[tuple[LandedRows, pl.DataFrame]]:
         """Landed rows of each chunk, with all that were delivered counted, and the refused ones.
 
@@ -296,8 +296,8 @@ class Landing:
                 if chunk is None:
                     return
                 self.report.readings.update(chunk.readings)
-                landed = self._erased.refused(readable_rows(chunk.rows, kind, reading))
-                refused = self._erased.blanked(refused_frame(file, chunk, landed.quarantine, kind))
+                landed = self._erased.refuse_erased(readable_rows(chunk.rows, kind, reading))
+                refused = self._erased.blank_erased(refused_frame(file, chunk, landed.quarantine, kind))
                 if self.lake is None and reading.mapping is not None:
                     self.report.shown += shown_rows(landed, MOST_SHOWN - len(self.report.shown))
             yield replace(landed, delivered=landed.delivered + len(chunk.bad)), refused

@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, quoted
+from slowwave.flows.kernel.terminal import format_count, quote_shortened
 from slowwave.flows.land.inbox import Delivery
 from slowwave.flows.land.received.names import is_received
 from slowwave.transforms.landing.import_lines import is_import
@@ -24,7 +24,7 @@ from slowwave.transforms.landing.mapping.rules import (
     OF_IMPORT,
     FieldMapping,
     MappingError,
-    Reading,
+    ReadingOptions,
     declared_mapping,
     mapping_of_options,
 )
@@ -44,7 +44,7 @@ class Readings:
     matching: tuple[FieldMapping, ...] = ()
     faults: tuple[tuple[str, str | None], ...] = ()
 
-    def of(self, source: str, *, from_inbox: bool = True) -> Reading:
+    def of(self, source: str, *, from_inbox: bool = True) -> ReadingOptions:
         """How a file is read; `source`: its path, of a file of the inbox its name."""
         if from_inbox and is_import(source):
             return OF_IMPORT
@@ -55,7 +55,7 @@ class Readings:
             named = self._matching(PurePath(source).name)
             mapping = named[0] if len(named) == 1 else None
         keeps = self.keeps_unknown or (mapping is not None and mapping.keeps_unknown)
-        return Reading(mapping, keeps)
+        return ReadingOptions(mapping, keeps)
 
     def _matching(self, name: str) -> list[FieldMapping]:
         return [mapping for mapping in self.matching if fnmatchcase(name, mapping.match)]
@@ -72,7 +72,7 @@ class Readings:
                 stay[why].append(delivery.source)
             else:
                 clear.append(delivery)
-        return clear, [_said(names, why) for why, names in stay.items()]
+        return clear, [_describe_waiting_files(names, why) for why, names in stay.items()]
 
     def _why_not(self, source: str) -> str:
         if is_import(source) or is_received(source):
@@ -87,10 +87,10 @@ class Readings:
         return f"the mappings {both} match the same files: make one of them narrower"
 
 
-def _said(names: list[str], why: str) -> str:
+def _describe_waiting_files(names: list[str], why: str) -> str:
     if len(names) == 1:
         return f"{names[0]} stays where it is: {why}"
-    return f"{counted(len(names), 'file')}, such as {names[0]}, stay where they are: {why}"
+    return f"{format_count(len(names), 'file')}, such as {names[0]}, stay where they are: {why}"
 
 
 def home_readings(settings: Settings) -> Readings:
@@ -99,7 +99,7 @@ def home_readings(settings: Settings) -> Readings:
     faults: list[tuple[str, str | None]] = []
     for path in sorted(settings.mappings.glob(f"*{SUFFIX}")) if settings.mappings.is_dir() else []:
         try:
-            mapping = _read(path)
+            mapping = _read_mapping(path)
         except UserError as error:
             faults.append((str(error), _stated_match(path)))
         else:
@@ -122,29 +122,29 @@ def command_readings(settings: Settings, options: Sequence[str], name: str | Non
         raise WrongUsageError(message) from error
     home = home_readings(settings)
     if name is not None:
-        chosen = _named(settings, name)
+        chosen = _find_mapping(settings, name)
     return Readings(chosen, as_is or home.keeps_unknown, home.matching, home.faults)
 
 
 def mapping_path(settings: Settings, name: str) -> Path:
     """Where the mapping of this name is. Raises WrongUsageError where that is no name."""
     if not name or name.startswith(".") or not all(char.isalnum() or char in "-_." for char in name):
-        message = f"{quoted(name)} is no name of a mapping: use letters, digits, - and _, such as app"
+        message = f"{quote_shortened(name)} is no name of a mapping: use letters, digits, - and _, such as app"
         raise WrongUsageError(message)
     return settings.mappings / f"{name}{SUFFIX}"
 
 
-def _named(settings: Settings, name: str) -> FieldMapping:
+def _find_mapping(settings: Settings, name: str) -> FieldMapping:
     path = mapping_path(settings, name)
     if not path.is_file():
         there = sorted(path.stem for path in settings.mappings.glob(f"*{SUFFIX}"))
         others = f"there are {', '.join(there)}" if there else "there are none yet: `slowwave mapping suggest FILE`"
-        message = f"there is no mapping {quoted(name)} in {settings.mappings}: {others}"
+        message = f"there is no mapping {quote_shortened(name)} in {settings.mappings}: {others}"
         raise UserError(message)
-    return _read(path)
+    return _read_mapping(path)
 
 
-def _read(path: Path) -> FieldMapping:
+def _read_mapping(path: Path) -> FieldMapping:
     try:
         return declared_mapping(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, MappingError) as error:
@@ -166,7 +166,7 @@ def _stated_match(path: Path) -> str | None:
 
 def keeps_unknown(settings: Settings) -> bool:
     """Whether rows land with fields that the contract does not know. Raises UserError where that cannot be told."""
-    stated = settings.stated("landing", {"unknown"}, is_alone=True).get("unknown", "refuse")
+    stated = settings.read_section("landing", {"unknown"}, is_alone=True).get("unknown", "refuse")
     if stated not in ("refuse", "keep"):
         message = f'{settings.settings_file} cannot be used: [landing] unknown is "refuse" or "keep"'
         raise UserError(message)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 from slowwave.transforms.landing.mapping.unknown_fields import UnknownFields
 
 MAX_REFUSED = 0.5
@@ -85,12 +85,12 @@ class LandingReport:
         found = []
         whole = [file.source for file in self.files if file.is_refused_whole]
         if whole:
-            count = counted(len(whole), "file was", "files were")
+            count = format_count(len(whole), "file was", "files were")
             kept = "" if is_rehearsal else "; the bytes are kept in the lake"
             found.append(f"{count} refused whole, such as {whole[0]}{kept}")
         meant = self.erased + self.left_out
         delivered, refused = self.total("delivered") - meant, self.total("quarantined") - meant
         if delivered and refused / delivered > max_refused:
-            share = f"of {counted(delivered, 'row')} {counted(refused, 'was', 'were')} refused"
+            share = f"of {format_count(delivered, 'row')} {format_count(refused, 'was', 'were')} refused"
             found.append(f"{share}, more than a share of {max_refused:g} (--max-refused)")
         return found

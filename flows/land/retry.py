@@ -133,7 +133,7 @@ def rows_of_files(entries: pl.DataFrame) -> dict[str, int]:
     return dict(ordered.group_by("file_hash").agg(first + of_retries).iter_rows())
 
 
-def placed(file_hash: str, source: str) -> str:
+def file_identity(file_hash: str, source: str) -> str:
     """Return what tells a file from others: its bytes, and what its folders state, which makes other rows of them."""
     stated = partition_values(source)
     return f"{file_hash} {stated}" if stated else file_hash
@@ -144,7 +144,7 @@ def rows_of_placed_files(entries: pl.DataFrame) -> dict[str, int]:
     stated = [source for source in entries["source"].unique() if "=" in source]
     if not stated:
         return rows_of_files(entries)
-    parts = {source: placed("", source) for source in stated}
+    parts = {source: file_identity("", source) for source in stated}
     place = pl.col("file_hash") + pl.col("source").replace_strict(parts, default="", return_dtype=pl.String)
     return rows_of_files(entries.with_columns(place.alias("file_hash")))
 

@@ -25,7 +25,7 @@ def shown_rows(landed: LandedRows, most: int) -> list[ShownRow]:
 
 def _after(landed: LandedRows, number: int) -> str:
     said = [
-        f"{table.name} {json_text(_stated(row))}"
+        f"{table.name} {json_text(_non_null_fields(row))}"
         for table in LANDED
         for row in landed.table(table).filter(landed.table(table)[ROW_NUMBER] == number).to_dicts()
     ]
@@ -33,6 +33,6 @@ def _after(landed: LandedRows, number: int) -> str:
     return " and ".join([*said, *(f"refused: {reason}" for reason in refused)])
 
 
-def _stated(row: dict[str, object]) -> dict[str, object]:
+def _non_null_fields(row: dict[str, object]) -> dict[str, object]:
     stated = {name: value for name, value in row.items() if value is not None and name not in _INTERNAL}
     return stated | ({"extra": orjson.loads(str(stated["extra"]))} if "extra" in stated else {})

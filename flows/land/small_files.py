@@ -13,7 +13,7 @@ from slowwave.flows.land.report import FileCounts
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.delivered_rows import FrameRows, RecordRows
 from slowwave.transforms.landing.landed_rows import ROW_NUMBER, readable_rows
-from slowwave.transforms.landing.mapping.rules import Reading
+from slowwave.transforms.landing.mapping.rules import ReadingOptions
 from slowwave.transforms.landing.mapping.unknown_fields import UnknownFields
 from slowwave.transforms.landing.tables import LANDED
 
@@ -22,7 +22,7 @@ SMALL_BYTES = 2**20
 _MOST_ROWS = 5_000
 _MOST_BYTES = 8 * 2**20
 
-SmallFile = tuple[FileCounts, RecordRows | FrameRows, Reading]
+SmallFile = tuple[FileCounts, RecordRows | FrameRows, ReadingOptions]
 
 
 @dataclass
@@ -34,7 +34,7 @@ class SmallFiles:
     rows_count: int = 0
     bytes_count: int = 0
 
-    def takes(self, file: FileCounts, chunk: Chunk, reading: Reading) -> bool:
+    def takes(self, file: FileCounts, chunk: Chunk, reading: ReadingOptions) -> bool:
         """Take a file, if it is one of these."""
         rows = chunk.rows
         if isinstance(rows, RecordRows):
@@ -77,8 +77,8 @@ def landed_together(
                 "number": pl.Series([n for _, rows, _ in files for n in rows.row_numbers], dtype=pl.Int64),
             }
         )
-        joined = _joined([rows for _, rows, _ in files])
-        landed = erased.refused(readable_rows(joined, None if reading.is_import else kind, reading))
+        joined = _join_rows([rows for _, rows, _ in files])
+        landed = erased.refuse_erased(readable_rows(joined, None if reading.is_import else kind, reading))
         bad = set(places.join(landed.quarantine, on=ROW_NUMBER, how="semi")[FILE_NUMBER])
         good = places.filter(~pl.col(FILE_NUMBER).is_in(list(bad)))
         refused |= bad
@@ -92,9 +92,9 @@ def landed_together(
     return frames, refused, unknown
 
 
-def _alike(small: SmallFiles) -> list[tuple[list[SmallFile], Reading]]:
+def _alike(small: SmallFiles) -> list[tuple[list[SmallFile], ReadingOptions]]:
     """The files whose rows can stand in one frame, and are read alike: of text, or of one schema."""
-    alike: dict[tuple[object, ...], tuple[list[SmallFile], Reading]] = {}
+    alike: dict[tuple[object, ...], tuple[list[SmallFile], ReadingOptions]] = {}
     for file, rows, reading in small.files:
         schema = tuple(rows.frame.schema.items()) if isinstance(rows, FrameRows) else ()
         alike_read = reading.mapping.name if reading.mapping else None, reading.keeps_unknown, reading.is_import
@@ -102,7 +102,7 @@ def _alike(small: SmallFiles) -> list[tuple[list[SmallFile], Reading]]:
     return list(alike.values())
 
 
-def _joined(parts: Sequence[RecordRows | FrameRows]) -> RecordRows | FrameRows:
+def _join_rows(parts: Sequence[RecordRows | FrameRows]) -> RecordRows | FrameRows:
     """Rows of files that are alike, numbered as one."""
     numbers = range(sum(map(len, parts)))
     frames = [rows.frame for rows in parts if isinstance(rows, FrameRows)]

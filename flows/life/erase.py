@@ -12,7 +12,7 @@ import polars as pl
 
 from slowwave.flows.lake.erased.hashes import made_hash_key
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.life.erasure import Erasure, begun, end, tombstones
+from slowwave.flows.life.erasure import Erasure, end, read_unfinished_erasure, tombstones
 from slowwave.flows.life.from_home import Looked, take_from_home
 from slowwave.flows.life.from_lake import take_from_lake
 from slowwave.flows.life.imported import take_from_imports
@@ -32,7 +32,7 @@ class Erased:
 
 def take_begun(run: Run) -> Counter[str]:
     """Take from the lake what an erasure takes that has begun. Raises OSError as the disk does."""
-    erasure = begun(run.lake)
+    erasure = read_unfinished_erasure(run.lake)
     if erasure is None:
         return Counter()
     _land_tombstones(run.lake, erasure)
@@ -43,7 +43,7 @@ def take_begun(run: Run) -> Counter[str]:
 
 def end_begun(run: Run, gone: Counter[str]) -> Erased | None:
     """Once it is published without: take it from the rest of the home, look through all, and end the erasure."""
-    erasure = begun(run.lake)
+    erasure = read_unfinished_erasure(run.lake)
     if erasure is None:
         return None
     looked = take_from_home(run.settings, run.lake, erasure)

@@ -26,7 +26,7 @@ from slowwave.transforms.core.schema import Landed
 from slowwave.transforms.decisions.effects import decision_id, values_json
 from slowwave.transforms.imports.stores.store_state import PUSHES, push_decisions
 from slowwave.transforms.landing.decisions_table import Decisions
-from slowwave.transforms.landing.erased.rows import Asked, erased_keys
+from slowwave.transforms.landing.erased.rows import ErasureRequest, erased_keys
 from slowwave.transforms.landing.tables import LANDED, Interactions, Memories, Outcomes
 from slowwave.transforms.language.text_windows import BETWEEN, Numbers, WindowSet, text_windows
 
@@ -85,10 +85,10 @@ class Repeated:
             shown.append(named)
 
 
-def planned(lake: Lake, asked: tuple[tuple[str, str], ...]) -> tuple[Erasure, Repeated]:
+def plan_erasure(lake: Lake, asked: tuple[tuple[str, str], ...]) -> tuple[Erasure, Repeated]:
     """What goes where this is asked for, and what of it rows of others repeat. Every landed row is looked through."""
     files = {table: [file for of_day in lake.files(table.name).values() for file in of_day] for table in LANDED}
-    named = Asked(*(frozenset(name for kind, name in asked if kind == one) for one in KINDS))
+    named = ErasureRequest(*(frozenset(name for kind, name in asked if kind == one) for one in KINDS))
     keys = erased_keys(named, {table: lake.scan_rows(table, files[table]) for table in LANDED})
     windows, rows, hashes, sessions = [], Counter[str](), {}, set[str]()
     owned = set[tuple[str, str]]()
@@ -104,7 +104,7 @@ def planned(lake: Lake, asked: tuple[tuple[str, str], ...]) -> tuple[Erasure, Re
     ids = frozenset(name for _, name in asked).union(*keys.values(), sessions)
     all_windows = np.unique(np.concatenate(windows)) if windows else np.empty(0, np.uint64)
     sessions -= {name for kind, name in asked if kind == "session"}
-    repeated, still, shared = _repeated(files, keys, Sought(ids, WindowSet(all_windows)), sessions)
+    repeated, still, shared = _find_repeats(files, keys, Sought(ids, WindowSet(all_windows)), sessions)
     ids -= sessions & still
     erasure = Erasure(
         asked=asked,
@@ -116,18 +116,18 @@ def planned(lake: Lake, asked: tuple[tuple[str, str], ...]) -> tuple[Erasure, Re
         begun_at=utc_now(),
         rows=dict(rows),
         without_rows=tuple(one for one in asked if one not in owned),
-        pushed=_pushed(lake, keys[Memories.name]),
+        pushed=_pushed_places(lake, keys[Memories.name]),
     )
     return erasure, repeated
 
 
-def _pushed(lake: Lake, memory_ids: frozenset[str]) -> tuple[str, ...]:
+def _pushed_places(lake: Lake, memory_ids: frozenset[str]) -> tuple[str, ...]:
     files = [file for of_day in lake.files(Decisions.name).values() for file in of_day]
     decided = lake.scan_rows(Decisions, files).filter(pl.col("command").is_in(PUSHES)).collect()
     return tuple(sorted({f"{one.store} {one.place}" for one in push_decisions(decided) if one.memory_id in memory_ids}))
 
 
-def _repeated(
+def _find_repeats(
     files: Mapping[type[Landed], list[LakeFile]],
     keys: Mapping[str, frozenset[str]],
     sought: Sought,
@@ -141,12 +141,12 @@ def _repeated(
     for table in LANDED:
         for frame in _rows(table, files[table], keys, goes=False):
             texts, own = _texts(frame), frame[table.key[0]]
-            places, found = sought.repeated(texts)
+            places, found = sought.find_repeated_windows(texts)
             shared.append(found)
             for place in places:
                 repeated.note("repeating", table.name, own[int(place)])
             naming: dict[int, None] = {}
-            for place, one in sought.named(texts):
+            for place, one in sought.find_named_ids(texts):
                 still.add(one)
                 if one not in sessions:
                     naming[place] = None
@@ -160,7 +160,7 @@ def repeated_now(lake: Lake, erasure: Erasure) -> Sought:
     files = {table: [file for of_day in lake.files(table.name).values() for file in of_day] for table in LANDED}
     nothing = dict.fromkeys((table.name for table in LANDED), frozenset[str]())
     sought = erasure.nowhere
-    _, still, shared = _repeated(files, nothing, sought, frozenset())
+    _, still, shared = _find_repeats(files, nothing, sought, frozenset())
     return Sought(set(sought.ids) - still, sought.windows.without(shared))
 
 
@@ -235,7 +235,7 @@ def begin(lake: Lake, erasure: Erasure) -> None:
     write_for_owner(intent_path(lake.root), json.dumps(said).encode())
 
 
-def begun(lake: Lake) -> Erasure | None:
+def read_unfinished_erasure(lake: Lake) -> Erasure | None:
     """What an erasure takes that has begun and not ended; None where there is none."""
     try:
         said = json.loads(storage_of(lake.root).read(intent_path(lake.root)))

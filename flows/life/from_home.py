@@ -19,7 +19,7 @@ from slowwave.flows.kernel.lock import server
 from slowwave.flows.kernel.run_ids import is_run_id
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.lake.current.pointer import bucket_of, published_path
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.partitions import partition_names
@@ -155,7 +155,7 @@ def outside(settings: Settings, lake: Lake, pushed: Sequence[str]) -> list[str]:
     notes = lake.root / "kept_runs"
     homes = len(storage_of(notes).files(notes)) - 1
     if homes > 0:
-        said.append(f"what {counted(homes, 'other home')} over this lake published: run the same command there")
+        said.append(f"what {format_count(homes, 'other home')} over this lake published: run the same command there")
     if bucket_of(settings) is not None:
         said.append("copies in other homes that have read this lake, and old versions where the bucket keeps them")
     if not settings.prefect_home.is_relative_to(settings.home):

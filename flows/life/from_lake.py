@@ -77,7 +77,7 @@ def _take_found(lake: Lake, name: str, sought: Sought) -> int:
     """What was found in texts that have gone since."""
     gone = 0
     for path, rows in _ledger(lake, name):
-        gone += _keep(path, rows, ~pl.Series(sought.found(row_texts(rows)), dtype=pl.Boolean))
+        gone += _keep(path, rows, ~pl.Series(sought.match_rows(row_texts(rows)), dtype=pl.Boolean))
     return gone
 
 
@@ -86,7 +86,9 @@ def _take_decisions(lake: Lake, sought: Sought, *, rehearses: bool) -> int:
     for files in lake.files(Decisions.name).values():
         for file in files:
             rows = _whole(file.path)
-            is_hit = pl.Series(sought.found(row_texts(rows.drop("row_hash", "key_hash")))) & (rows["command"] != ERASE)
+            is_hit = pl.Series(sought.match_rows(row_texts(rows.drop("row_hash", "key_hash")))) & (
+                rows["command"] != ERASE
+            )
             hashes = rows.filter(is_hit)["row_hash"]
             gone += len(hashes) if rehearses or not len(hashes) else without_rows(Decisions, file, hashes)
     return gone
@@ -96,7 +98,7 @@ def _take_kept_files(lake: Lake, sought: Sought, *, rehearses: bool) -> set[str]
     """The kept bytes in which it stands go whole: which of them are whose is not known."""
     found = set()
     for path in _files(kept_path(lake, "")):
-        if any(sought.found(texts).any() for texts in decoded_texts(path)):
+        if any(sought.match_rows(texts).any() for texts in decoded_texts(path)):
             found.add(path.name)
     if not rehearses:
         storage_of(lake.root).remove(kept_path(lake, name) for name in found)
@@ -107,9 +109,9 @@ def _blank_refused(lake: Lake, name: str, sought: Sought, kept: set[str], *, reh
     """Refused rows stay as counts: their texts go, and with them what could be tried again."""
     blanked = 0
     for path, rows in _ledger(lake, name):
-        is_hit = pl.Series("is_hit", sought.found(row_texts(rows)), pl.Boolean)
+        is_hit = pl.Series("is_hit", sought.match_rows(row_texts(rows)), pl.Boolean)
         is_kept = rows["kept_file"].is_in(list(kept)) if "kept_file" in rows.columns and kept else is_hit & False
-        is_named = pl.Series(sought.found(row_texts(rows.select("source"))), dtype=pl.Boolean)
+        is_named = pl.Series(sought.match_rows(row_texts(rows.select("source"))), dtype=pl.Boolean)
         blanked += int(is_hit.sum())
         if rehearses or not (is_hit | is_kept.fill_null(value=False)).any():
             continue
@@ -129,7 +131,7 @@ def _blank(lake: Lake, name: str, sought: Sought, columns: tuple[str, ...], *, r
     """Rows of a ledger of whose texts nothing stays."""
     blanked = 0
     for path, rows in _ledger(lake, name):
-        is_hit = pl.Series("is_hit", sought.found(row_texts(rows.select(columns))), pl.Boolean)
+        is_hit = pl.Series("is_hit", sought.match_rows(row_texts(rows.select(columns))), pl.Boolean)
         blanked += int(is_hit.sum())
         if is_hit.any() and not rehearses:
             changed = [pl.when(pl.lit(is_hit)).then(pl.lit(GONE)).otherwise(one).alias(one) for one in columns]

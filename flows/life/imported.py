@@ -15,7 +15,7 @@ from slowwave.flows.imports.import_state import FOLDER
 from slowwave.flows.imports.trace_parts import PartLine, part_lines
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import write_durably
-from slowwave.flows.lake.erased.row_texts import joined
+from slowwave.flows.lake.erased.row_texts import join_texts
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.life.texts import Sought
 
@@ -41,7 +41,7 @@ def _take_parts(path: Path, sought: Sought, *, rehearses: bool) -> int:
         lines = list(part_lines(io.BytesIO(storage_of(path).read(path))))
     except (ValueError, zstandard.ZstdError):
         return 0
-    is_hit = sought.found([joined([line.record]) + _record_texts(line) for line in lines])
+    is_hit = sought.match_rows([join_texts([line.record]) + _record_texts(line) for line in lines])
     if is_hit.any() and not rehearses:
         left = b"".join(line.text() for line, hit in zip(lines, is_hit, strict=True) if not hit)
         write_durably(path, lambda aside: aside.write_bytes(zstandard.compress(left)))
@@ -49,7 +49,7 @@ def _take_parts(path: Path, sought: Sought, *, rehearses: bool) -> int:
 
 
 def _record_texts(line: PartLine) -> str:
-    return joined([orjson.loads(line.record)])
+    return join_texts([orjson.loads(line.record)])
 
 
 def _take_entries(path: Path, sought: Sought, *, rehearses: bool) -> int:
@@ -78,5 +78,5 @@ def _take_seen(path: Path, sought: Sought, *, rehearses: bool) -> int:
 
 
 def _without(entries: Mapping[str, Any], sought: Sought) -> dict[str, Any]:
-    is_hit = sought.found([joined([name, one]) for name, one in entries.items()])
+    is_hit = sought.match_rows([join_texts([name, one]) for name, one in entries.items()])
     return {name: one for (name, one), hit in zip(entries.items(), is_hit, strict=True) if not hit}

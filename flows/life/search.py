@@ -44,9 +44,9 @@ def _lake_files(folder: Path, apart: set[Path]) -> Iterator[Path]:
 
 def stands_in(path: Path, sought: Sought, *, named: str) -> bool:
     """Whether it stands in a file, or in its name. Raises OSError where it cannot be read."""
-    if sought.found([named])[0]:
+    if sought.match_rows([named])[0]:
         return True
-    return any(sought.found(texts).any() for texts in decoded_texts(path))
+    return any(sought.match_rows(texts).any() for texts in decoded_texts(path))
 
 
 def _is_file(path: Path) -> bool:

@@ -26,15 +26,15 @@ class Sought:
         self.windows = windows
         self._forms = {one: _form(one) for one in self.ids}
 
-    def found(self, rows: Sequence[str]) -> npt.NDArray[np.bool_]:
+    def match_rows(self, rows: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Which rows name one of the ids, or hold one of the texts."""
         hits = np.zeros(len(rows), np.bool_)
-        hits[self.windows.found(rows)[0]] = True
-        for place, _ in self.named(rows):
+        hits[self.windows.find_windows(rows)[0]] = True
+        for place, _ in self.find_named_ids(rows):
             hits[place] = True
         return hits
 
-    def named(self, rows: Sequence[str]) -> Iterator[tuple[int, str]]:
+    def find_named_ids(self, rows: Sequence[str]) -> Iterator[tuple[int, str]]:
         """The places of rows, and the ids that each names."""
         if not self.ids or not rows:
             return
@@ -48,9 +48,9 @@ class Sought:
                 if self._forms[one].search(rows[int(place)]):
                     yield int(place), one
 
-    def repeated(self, rows: Sequence[str]) -> tuple[npt.NDArray[np.int64], Numbers]:
+    def find_repeated_windows(self, rows: Sequence[str]) -> tuple[npt.NDArray[np.int64], Numbers]:
         """The places of rows that hold one of the texts, and which of their windows those are."""
-        return self.windows.found(rows)
+        return self.windows.find_windows(rows)
 
 
 def _form(one: str) -> re.Pattern[str]:

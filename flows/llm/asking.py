@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from slowwave.flows.llm.client import Answer, Client, LlmError, NotUnderstoodError, unexpected
+from slowwave.flows.llm.client import LlmAnswer, LlmClient, LlmError, NotUnderstoodError, unexpected_error
 from slowwave.flows.llm.endpoint import Endpoint
 from slowwave.transforms.llm.params import LlmParams
 from slowwave.transforms.llm.prompts import Prompt
@@ -28,7 +28,7 @@ class Question:
     prompt: Prompt
 
 
-Land = Callable[[list[tuple[Question, Answer]]], None]
+Land = Callable[[list[tuple[Question, LlmAnswer]]], None]
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Budget:
 
 
 @dataclass
-class Asked:
+class QuestionsReport:
     """What became of one night's questions."""
 
     open: int = 0
@@ -73,7 +73,12 @@ class Asked:
 
 
 def ask(
-    endpoint: Endpoint, questions: Iterator[Question], budget: Budget, params: LlmParams, land: Land, asked: Asked
+    endpoint: Endpoint,
+    questions: Iterator[Question],
+    budget: Budget,
+    params: LlmParams,
+    land: Land,
+    asked: QuestionsReport,
 ) -> None:
     """Ask until there are no questions, budget or time left, or the server does not answer; `asked` says how it went.
 
@@ -87,21 +92,21 @@ def ask(
 
 class _Night:
     def __init__(
-        self, questions: Iterator[Question], budget: Budget, params: LlmParams, land: Land, asked: Asked
+        self, questions: Iterator[Question], budget: Budget, params: LlmParams, land: Land, asked: QuestionsReport
     ) -> None:
         self._questions = questions
         self._budget = budget
         self._params = params
         self._land = land
         self._asked = asked
-        self._under_way: dict[asyncio.Task[Answer], tuple[Question, int]] = {}
+        self._under_way: dict[asyncio.Task[LlmAnswer], tuple[Question, int]] = {}
         self._is_proven = False
         self._failures = 0
         self._unreadable = 0
 
     async def ask(self, endpoint: Endpoint) -> None:
         deadline = time.monotonic() + self._params.max_seconds
-        async with Client(endpoint, self._params) as client:
+        async with LlmClient(endpoint, self._params) as client:
             try:
                 while self._start_more(client):
                     done, _ = await asyncio.wait(
@@ -118,7 +123,7 @@ class _Night:
                     task.cancel()
                 await asyncio.gather(*self._under_way, return_exceptions=True)
 
-    def _start_more(self, client: Client) -> bool:
+    def _start_more(self, client: LlmClient) -> bool:
         """Start as many questions as may be under way; whether any is. Until one is answered they go one by one."""
         while not self._asked.ended and len(self._under_way) < (self._params.concurrency if self._is_proven else 1):
             question = next(self._questions, None)
@@ -131,7 +136,7 @@ class _Night:
             self._under_way[asyncio.create_task(self._answer(client, question.prompt))] = (question, reserved)
         return bool(self._under_way)
 
-    async def _answer(self, client: Client, prompt: Prompt) -> Answer:
+    async def _answer(self, client: LlmClient, prompt: Prompt) -> LlmAnswer:
         attempt = 1
         while True:
             self._asked.calls += 1
@@ -151,8 +156,8 @@ class _Night:
                     await asyncio.sleep(min(self._params.max_wait_seconds, max(backoff, error.retry_after)))
                 attempt += 1
 
-    def _settle(self, done: set[asyncio.Task[Answer]]) -> None:
-        answers: list[tuple[Question, Answer]] = []
+    def _settle(self, done: set[asyncio.Task[LlmAnswer]]) -> None:
+        answers: list[tuple[Question, LlmAnswer]] = []
         for task in done:
             question, reserved = self._under_way.pop(task)
             error = task.exception()
@@ -161,7 +166,7 @@ class _Night:
                 self._budget.tokens += reserved - answer.tokens
                 answers.append((question, answer))
             elif isinstance(error, Exception):
-                self._fail(error if isinstance(error, LlmError) else unexpected(error))
+                self._fail(error if isinstance(error, LlmError) else unexpected_error(error))
         if answers:
             self._is_proven, self._failures, self._unreadable = True, 0, 0
             self._land(answers)

@@ -69,7 +69,7 @@ class NotUnderstoodError(LlmError):
     """The server refused the request itself: it may lack an option that others have."""
 
 
-def unexpected(error: Exception) -> LlmError:
+def unexpected_error(error: Exception) -> LlmError:
     """What nobody foresaw, by the name of its type alone: its message may hold what was sent, the key too."""
     return LlmError(f"the client failed: {type(error).__name__}")
 
@@ -93,14 +93,14 @@ class _Completion(BaseModel):
 
 
 @dataclass(frozen=True)
-class Answer:
+class LlmAnswer:
     """An answer reduced to what may be landed, and the tokens it cost."""
 
     values: dict[str, Any]
     tokens: int
 
 
-class Client:
+class LlmClient:
     """A server as one night uses it: `answer` sends one request and reads its answer."""
 
     def __init__(self, endpoint: Endpoint, params: LlmParams) -> None:
@@ -110,12 +110,12 @@ class Client:
         self._is_dialect_known = False
         self._openai: AsyncOpenAI | None = None
 
-    async def __aenter__(self) -> Client:
+    async def __aenter__(self) -> LlmClient:
         """Raises LlmError when no client can be made, as with a proxy in the environment that is none."""
         try:
-            self._openai = self._made()
+            self._openai = self._make_openai()
         except Exception as error:  # noqa: BLE001 - the night goes on whatever it is
-            raise unexpected(error) from None
+            raise unexpected_error(error) from None
         return self
 
     async def __aexit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
@@ -123,7 +123,7 @@ class Client:
             with suppress(Exception):  # every answer has been read
                 await self._openai.close()
 
-    def _made(self) -> AsyncOpenAI:
+    def _make_openai(self) -> AsyncOpenAI:
         import httpx2
         from openai import AsyncOpenAI, Omit, Timeout  # takes a second to load, and most nights need it not
 
@@ -151,7 +151,7 @@ class Client:
         self._dialect += 1
         return True
 
-    async def answer(self, prompt: Prompt) -> Answer:
+    async def answer(self, prompt: Prompt) -> LlmAnswer:
         """The answer to a prompt. Raises LlmError when there is none; anything else was not foreseen."""
         import httpx2  # below the client: raises what breaks off while an answer is read
         import openai
@@ -166,7 +166,7 @@ class Client:
             message = "no connection, or it broke off"
             raise LlmError(message, is_repeatable=True) from None
         self._is_dialect_known = True
-        return self._read(prompt, body)
+        return self._read_answer(prompt, body)
 
     async def _body(self, prompt: Prompt) -> bytes:
         if self._openai is None:
@@ -186,7 +186,7 @@ class Client:
                     raise LlmError(message, is_of_endpoint=False)
             return body
 
-    def _read(self, prompt: Prompt, body: bytes) -> Answer:
+    def _read_answer(self, prompt: Prompt, body: bytes) -> LlmAnswer:
         try:
             completion = _Completion.model_validate_json(body)
         except ValidationError:
@@ -204,10 +204,10 @@ class Client:
         used = completion.usage.total_tokens if completion.usage else None
         if used is None or not 0 < used < _MOST_TOKENS:
             used = prompt.tokens + len(text.encode()) // 3
-        return Answer(values, used)
+        return LlmAnswer(values, used)
 
 
-def _structured(prompt: Prompt) -> dict[str, Any]:
+def _response_format(prompt: Prompt) -> dict[str, Any]:
     schema = {"name": prompt.task, "schema": answer_schema(prompt), "strict": True}
     return {"type": "json_schema", "json_schema": schema}
 
@@ -215,12 +215,12 @@ def _structured(prompt: Prompt) -> dict[str, Any]:
 # From what most servers understand to what every one does; the prompt itself says what an answer looks like.
 _DIALECTS = (
     lambda prompt, params: {
-        "response_format": _structured(prompt),
+        "response_format": _response_format(prompt),
         "max_tokens": params.answer_tokens,
         "temperature": 0,
     },
     lambda prompt, params: {
-        "response_format": _structured(prompt),
+        "response_format": _response_format(prompt),
         "max_completion_tokens": params.answer_tokens,
     },
     lambda _prompt, params: {"max_tokens": params.answer_tokens},

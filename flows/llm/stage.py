@@ -9,15 +9,15 @@ import polars as pl
 
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
-from slowwave.flows.kernel.terminal import counted
-from slowwave.flows.llm.asking import Asked, Budget, Question, ask
-from slowwave.flows.llm.client import Answer, check_installed
+from slowwave.flows.kernel.terminal import format_count
+from slowwave.flows.llm.asking import Budget, Question, QuestionsReport, ask
+from slowwave.flows.llm.client import LlmAnswer, check_installed
 from slowwave.flows.llm.endpoint import Endpoint, endpoint_from_environment
 from slowwave.transforms.decisions.effects import decision_rows
 from slowwave.transforms.decisions.review.rejected_texts import rejected_texts
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.llm.decisions import answer_decision
-from slowwave.transforms.llm.questions import prompts, questions, spent, unanswered, without_rejected
+from slowwave.transforms.llm.questions import count_usage, prompts, questions, unanswered_questions, without_rejected
 
 if TYPE_CHECKING:
     from slowwave.flows.lake.lake import Lake
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _PROMPTS_AT_ONCE = 256
 
 
-def asked_of_model(run: Run) -> Asked | None:
+def asked_of_model(run: Run) -> QuestionsReport | None:
     """Ask what is open, newest first; None without a model or an endpoint.
 
     What is wrong with the endpoint is reported, not raised: the rules' answers are shown then, and it is asked again
@@ -41,26 +41,26 @@ def asked_of_model(run: Run) -> Asked | None:
             return None
         check_installed()
     except UserError as error:
-        return Asked(ended=f"the model cannot be asked: {error}")
+        return QuestionsReport(ended=f"the model cannot be asked: {error}")
     return ask_open(run, endpoint)
 
 
-def ask_open(run: Run, endpoint: Endpoint, limit: int | None = None) -> Asked:
+def ask_open(run: Run, endpoint: Endpoint, limit: int | None = None) -> QuestionsReport:
     """Ask at most `limit` of the open questions, newest first, within what is left of the day's budget."""
     from slowwave.flows.publish.log_as_of import LogAsOf
 
     log = LogAsOf(run.lake, utc_now(), run.params)
     changes, wanted = open_questions(log)
-    asked = Asked(open=wanted.height)
+    asked = QuestionsReport(open=wanted.height)
     if not wanted.is_empty():
         chosen = wanted.head(wanted.height if limit is None else limit)
 
-        def land(answers: Sequence[tuple[Question, Answer]]) -> None:
+        def land(answers: Sequence[tuple[Question, LlmAnswer]]) -> None:
             land_answers(run.lake, answers, run.params.llm)
             run.progress("ask", asked.landed + len(answers), chosen.height)
 
         run.progress("ask", 0, chosen.height)
-        ask(endpoint, prompted(chosen, changes, log), budget_left(log), run.params.llm, land, asked)
+        ask(endpoint, build_questions(chosen, changes, log), budget_left(log), run.params.llm, land, asked)
     return asked
 
 
@@ -74,10 +74,10 @@ def open_questions(log: LogAsOf) -> tuple[pl.DataFrame, pl.DataFrame]:
     now = log.states.filter(pl.col("valid_until").is_null())
     rejected = rejected_texts(log.decisions, now, log.as_of)
     asked = without_rejected(asked, changes, log.states, rejected, log.params.llm)
-    return changes, unanswered(asked, log.decisions)
+    return changes, unanswered_questions(asked, log.decisions)
 
 
-def prompted(chosen: pl.DataFrame, changes: pl.DataFrame, log: LogAsOf) -> Iterator[Question]:
+def build_questions(chosen: pl.DataFrame, changes: pl.DataFrame, log: LogAsOf) -> Iterator[Question]:
     """The questions with their prompts, in order, some at a time: texts take more memory than ids."""
     for slice_ in chosen.iter_slices(_PROMPTS_AT_ONCE):
         of_slice = changes.join(slice_, on=["memory_id", "changed_at"], how="semi")
@@ -89,12 +89,12 @@ def prompted(chosen: pl.DataFrame, changes: pl.DataFrame, log: LogAsOf) -> Itera
 def budget_left(log: LogAsOf) -> Budget:
     """The day's budget without what answers that landed today have cost; runs of one UTC day share it."""
     today = log.decisions.filter(pl.col("decided_at").dt.date() == log.as_of.date())
-    calls, tokens = spent(today, log.params.llm)
+    calls, tokens = count_usage(today, log.params.llm)
     params = log.params.llm
     return Budget(params.calls_per_day - calls, params.tokens_per_day - tokens)
 
 
-def land_answers(lake: Lake, answers: Sequence[tuple[Question, Answer]], params: LlmParams) -> None:
+def land_answers(lake: Lake, answers: Sequence[tuple[Question, LlmAnswer]], params: LlmParams) -> None:
     """Write answers durably as decisions of now."""
     now = utc_now()
     rows = [
@@ -105,11 +105,11 @@ def land_answers(lake: Lake, answers: Sequence[tuple[Question, Answer]], params:
     lake.compact(Decisions, now.date())
 
 
-def asked_line(asked: Asked) -> str:
+def asked_line(asked: QuestionsReport) -> str:
     """What became of the questions, in a line."""
     if not asked.open and asked.ended:
         return asked.ended
-    parts = [f"{asked.landed:,} answered with {counted(asked.calls, 'request')} and {asked.tokens:,} tokens"]
+    parts = [f"{asked.landed:,} answered with {format_count(asked.calls, 'request')} and {asked.tokens:,} tokens"]
     if asked.failed:
         worst, count = asked.failed.most_common(1)[0]
         parts.append(f"{asked.failed.total():,} without an answer ({worst}" + (f" × {count:,})" if count > 1 else ")"))

@@ -13,12 +13,12 @@ from pydantic import BaseModel, Field
 from slowwave.dashboards.cookbook.cookbook import Recipe, cookbook
 from slowwave.flows.ask.why.lookup import Publish
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.flows.kernel.times import utc_iso
 from slowwave.flows.lake.near_ids import NEAR_PUBLISHED, SHOWN_NEAR
 from slowwave.flows.mcp.inert import LONGEST_LIST, inert
-from slowwave.flows.mcp.published import Asked
-from slowwave.flows.mcp.told import ANOTHERS, ERASED, told
+from slowwave.flows.mcp.published import NarrowedPublish
+from slowwave.flows.mcp.told import ANOTHERS, ERASED, hide_ids
 from slowwave.transforms.core.vocabularies import LandedTable
 
 MOST_ROWS = 100
@@ -69,7 +69,7 @@ class Evidence(BaseModel):
 
 
 def recipe_rows(
-    asked: Asked,
+    asked: NarrowedPublish,
     name: str,
     params: Mapping[str, str],
     *,
@@ -94,12 +94,12 @@ def recipe_rows(
     asked.connection.execute(first, {one: values[one] for one in last.named_parameters})
     names = [column[0] for column in asked.connection.description or []]
     found = asked.connection.fetchall()
-    rows = told(asked, [dict(zip(names, row, strict=True)) for row in found[:most]])
+    rows = hide_ids(asked, [dict(zip(names, row, strict=True)) for row in found[:most]])
     shown = _within([inert(row, longest) for row in rows])
     return Rows(
         question=recipe.question,
         publish=answered_of(asked),
-        limits=[*limits, _NULL, *_cut(longest), DATA],
+        limits=[*limits, _NULL, *_describe_cut_lengths(longest), DATA],
         columns=[ColumnMeaning(name=one.name, unit=one.unit, meaning=one.meaning) for one in recipe.columns],
         rows=shown,
         is_complete=len(shown) == len(found),
@@ -115,12 +115,14 @@ def known_recipe(name: str) -> Recipe:
     if recipe is None:
         near = difflib.get_close_matches(name, cookbook(), n=3)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
-        message = f"no question is called {quoted(name)}: {hint}sql without a name lists them, and takes no SQL"
+        message = (
+            f"no question is called {quote_shortened(name)}: {hint}sql without a name lists them, and takes no SQL"
+        )
         raise UserError(message)
     return recipe
 
 
-def questions(asked: Asked) -> Rows:
+def questions(asked: NarrowedPublish) -> Rows:
     """The recipes of the cookbook: what can be asked by name."""
     return Rows(
         question="What can be asked by name?",
@@ -145,15 +147,15 @@ def questions(asked: Asked) -> Rows:
     )
 
 
-def evidence(asked: Asked, given: str, *, most: int) -> Evidence:
+def evidence(asked: NarrowedPublish, given: str, *, most: int) -> Evidence:
     """What is behind an id, or `KIND:ID`: of each list the newest `most`.
 
     Raises UserError for an id that nothing has within the limits.
     """
     publish = Publish(asked.connection, None, asked.run_id)
-    found = {name: value for name, value in publish.named(given).items() if name not in _NOT_TOLD}
+    found = {name: value for name, value in publish.look_up_id(given).items() if name not in _NOT_TOLD}
     lengths = {name: len(value) for name, value in found.items() if isinstance(value, list) and len(value) > most}
-    shown = told(asked, {name: value[:most] if isinstance(value, list) else value for name, value in found.items()})
+    shown = hide_ids(asked, {name: value[:most] if isinstance(value, list) else value for name, value in found.items()})
     if {shown.get(name) for name in ("memory_id", "interaction_id")} & {ERASED, ANOTHERS}:
         raise UserError(publish.unknown(given))
     return Evidence(
@@ -162,7 +164,7 @@ def evidence(asked: Asked, given: str, *, most: int) -> Evidence:
             f"Of each list at most {most} are shown, the newest first; the counts are whole.",
             "Uses are a minimum: some cannot be detected.",
             "A reference in an attempt that failed is not evidence that the text is false.",
-            *_cut(LONGEST_CONTENT),
+            *_describe_cut_lengths(LONGEST_CONTENT),
             DATA,
         ],
         found=inert(shown, LONGEST_CONTENT),
@@ -176,15 +178,15 @@ _NOT_TOLD = frozenset(
 )
 
 
-def unknown_memory(asked: Asked, memory_id: str) -> UserError:
+def unknown_memory(asked: NarrowedPublish, memory_id: str) -> UserError:
     """What to say of the id of no memory."""
     asked.connection.execute(NEAR_PUBLISHED, {"id": memory_id, "limit": SHOWN_NEAR})
-    near = [quoted(one) for (one,) in asked.connection.fetchall()]
+    near = [quote_shortened(one) for (one,) in asked.connection.fetchall()]
     hint = f"did you mean {' or '.join(near)}?" if near else "memory_health without an id lists memories"
-    return UserError(f"no memory is called {quoted(memory_id)} here: {hint}")
+    return UserError(f"no memory is called {quote_shortened(memory_id)} here: {hint}")
 
 
-def answered_of(asked: Asked) -> AnsweredOf:
+def answered_of(asked: NarrowedPublish) -> AnsweredOf:
     """The publish that answers."""
     return AnsweredOf(run_id=asked.run_id, as_of=utc_iso(asked.as_of), only=str(asked.narrowed))
 
@@ -193,7 +195,7 @@ def _values(recipe: Recipe, params: Mapping[str, str], most: int) -> dict[str, s
     unknown = sorted(params.keys() - recipe.params.keys())
     if unknown:
         known = ", ".join(recipe.params) or "none"
-        message = f"{recipe.name} has no param {quoted(unknown[0])}; its params: {known}"
+        message = f"{recipe.name} has no param {quote_shortened(unknown[0])}; its params: {known}"
         raise UserError(message)
     values = {name: value for name, value in recipe.params.items() if value is not None}
     if "limit" in recipe.params:
@@ -216,5 +218,5 @@ def _within(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-def _cut(longest: int) -> list[str]:
+def _describe_cut_lengths(longest: int) -> list[str]:
     return [f"Texts end in … after {longest} characters, lists after {LONGEST_LIST} items."]

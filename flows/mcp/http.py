@@ -22,7 +22,7 @@ from slowwave.flows.kernel.access.tokens import Tokens
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import terminal_safe
-from slowwave.flows.mcp.published import Published
+from slowwave.flows.mcp.published import PublishConnections
 from slowwave.flows.mcp.server import mcp_server
 
 ADDRESS = "127.0.0.1"
@@ -39,7 +39,7 @@ def serve_http(settings: Settings, narrowed: Narrowed, port: int) -> None:
 
     Raises UserError when the port cannot be used, SystemExit on SIGTERM, KeyboardInterrupt on Ctrl-C.
     """
-    server = mcp_server(Published(settings), narrowed_by_request)
+    server = mcp_server(PublishConnections(settings), narrowed_by_request)
     with _listening(port) as listener:
         config = uvicorn.Config(
             Guarded(_app(server, listener.getsockname()[1]), settings, narrowed),
@@ -78,7 +78,7 @@ class Guarded:
             await _refuse(send, 403, "this server is for programs on its own machine")
             return
         try:
-            token = self._tokens.verified(headers.get("authorization"), "mcp")
+            token = self._tokens.verify_token(headers.get("authorization"), "mcp")
         except UserError as error:
             sys.stderr.write(f"slowwave: {terminal_safe(str(error))}\n")
             await _refuse(send, 503, "no token can be checked here now: see where the server was started")

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from slowwave.flows.ask.cells import json_bytes
-from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.kernel.terminal import shorten_to_width
 
 LONGEST_LIST = 20
 LONGEST_ITEM = 300
@@ -26,7 +26,7 @@ def inert(value: Any, longest: int) -> Any:  # noqa: ANN401 - whatever DuckDB re
 
     What cannot be seen is written out, such as `\u200b`: a text can neither hide words nor reorder them.
     """
-    return _bounded(orjson.loads(json_bytes(value)), longest)
+    return _bound_value(orjson.loads(json_bytes(value)), longest)
 
 
 def inert_json(value: Mapping[str, Any]) -> str:
@@ -34,17 +34,17 @@ def inert_json(value: Mapping[str, Any]) -> str:
     return orjson.dumps(value).decode().translate(str.maketrans(_MARKUP))
 
 
-def _bounded(value: Any, longest: int) -> Any:  # noqa: ANN401 - whatever JSON can say
+def _bound_value(value: Any, longest: int) -> Any:  # noqa: ANN401 - whatever JSON can say
     if isinstance(value, str):
-        return _seen(shortened(value, longest))
+        return _escape_hidden(shorten_to_width(value, longest))
     if isinstance(value, list):
-        return [_bounded(each, min(longest, LONGEST_ITEM)) for each in value[:LONGEST_LIST]]
+        return [_bound_value(each, min(longest, LONGEST_ITEM)) for each in value[:LONGEST_LIST]]
     if isinstance(value, dict):
-        return {_seen(name): _bounded(each, longest) for name, each in value.items()}
+        return {_escape_hidden(name): _bound_value(each, longest) for name, each in value.items()}
     return value
 
 
-def _seen(text: str) -> str:
+def _escape_hidden(text: str) -> str:
     if text.translate(_LINES).isprintable() and _SELECTORS.isdisjoint(text):
         return text
     return "".join(_written_out(char) if _is_hidden(char) else char for char in text)

@@ -23,7 +23,7 @@ _RUN = "SELECT as_of FROM runs WHERE run_id = $run_id"
 
 
 @dataclass(frozen=True)
-class Asked:
+class NarrowedPublish:
     """One publish, open for one call, of which only what is within the limits can be seen."""
 
     connection: duckdb.DuckDBPyConnection
@@ -47,7 +47,7 @@ class _Open:
     calls: int = 0
 
 
-class Published:
+class PublishConnections:
     """Opens what is current for each call. Calls at the same time share the file, and the last lets go of it."""
 
     def __init__(self, settings: Settings) -> None:
@@ -56,12 +56,12 @@ class Published:
         self._open: dict[Path, _Open] = {}
 
     @contextmanager
-    def asked(self, narrowed: Narrowed) -> Iterator[Asked]:
+    def open_publish(self, narrowed: Narrowed) -> Iterator[NarrowedPublish]:
         """The current publish as `narrowed` shows it.
 
         Raises UserError where nothing is published, a question takes more than `SECONDS`, or DuckDB refuses it.
         """
-        path, shared = self._taken()
+        path, shared = self._take_database()
         try:
             with shared.database.cursor() as cursor:
                 timer = threading.Timer(SECONDS, cursor.interrupt)
@@ -73,7 +73,7 @@ class Published:
                         message = "the published file is not named after its run: run `slowwave nightly`"
                         raise UserError(message)
                     narrow(cursor, narrowed)
-                    yield Asked(cursor, path.stem, found[0][0], self._settings.lake_folder, narrowed)
+                    yield NarrowedPublish(cursor, path.stem, found[0][0], self._settings.lake_folder, narrowed)
                 except duckdb.InterruptException as error:
                     message = (
                         f"this took more than {SECONDS} seconds: ask for less, such as one project or a lower limit"
@@ -86,7 +86,7 @@ class Published:
         finally:
             self._let_go(path, shared)
 
-    def _taken(self) -> tuple[Path, _Open]:
+    def _take_database(self) -> tuple[Path, _Open]:
         for again in (True, False):
             path = published_file(self._settings)
             if path is None:
@@ -94,7 +94,7 @@ class Published:
             with self._lock:
                 shared = self._open.get(path)
                 try:
-                    shared = shared or self._opened(path)
+                    shared = shared or self._open_database(path)
                 except duckdb.Error as error:
                     if again and not path.exists():  # erased or pruned since the link was read
                         continue
@@ -104,7 +104,7 @@ class Published:
         message = "nothing is published yet: run `slowwave nightly`"
         raise UserError(message)
 
-    def _opened(self, path: Path) -> _Open:
+    def _open_database(self, path: Path) -> _Open:
         stack = ExitStack()
         shared = self._open[path] = _Open(stack.enter_context(locked_connection(path, limits=_LIMITS)), stack)
         return shared

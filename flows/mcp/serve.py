@@ -18,7 +18,7 @@ def run_mcp(settings: Settings, narrowed: Narrowed, port: int | None = None) -> 
         import anyio
 
         from slowwave.flows.mcp.http import serve_http
-        from slowwave.flows.mcp.published import Published
+        from slowwave.flows.mcp.published import PublishConnections
         from slowwave.flows.mcp.server import mcp_server
         from slowwave.flows.mcp.stdio import serve_stdio
     except ModuleNotFoundError as error:
@@ -28,7 +28,7 @@ def run_mcp(settings: Settings, narrowed: Narrowed, port: int | None = None) -> 
     if port is not None:
         serve_http(settings, narrowed, port)
         return
-    server = mcp_server(Published(settings), lambda _request: narrowed)
+    server = mcp_server(PublishConnections(settings), lambda _request: narrowed)
     try:
         anyio.run(partial(serve_stdio, server))
     except* BrokenPipeError:  # the client has gone

@@ -30,7 +30,7 @@ from slowwave.flows.mcp.answers import (
     unknown_memory,
 )
 from slowwave.flows.mcp.inert import inert_json
-from slowwave.flows.mcp.published import Asked, Published
+from slowwave.flows.mcp.published import NarrowedPublish, PublishConnections
 
 AT_ONCE = 4
 """Calls that are answered at the same time; others wait."""
@@ -76,7 +76,7 @@ Limits = Callable[[object | None], Narrowed]
 class Tools:
     """What can be asked, of the publish that is current then; `limits` says whose memories are told of."""
 
-    def __init__(self, published: Published, limits: Limits) -> None:
+    def __init__(self, published: PublishConnections, limits: Limits) -> None:
         self._published = published
         self._limits = limits
         self._at_once = anyio.CapacityLimiter(AT_ONCE)
@@ -110,7 +110,7 @@ class Tools:
         """
         if memory_id:
 
-            def one(asked: Asked) -> Rows:
+            def one(asked: NarrowedPublish) -> Rows:
                 found = recipe_rows(
                     asked, "memory", {"memory_id": memory_id}, most=1, limits=_MEMORY_LIMITS, longest=LONGEST_CONTENT
                 )
@@ -118,9 +118,9 @@ class Tools:
                     raise unknown_memory(asked, memory_id)
                 return found
 
-            return await self._answered(context, one)
+            return await self._answer_call(context, one)
         params = {"search": search, "sort": sort} | _patterns(project=project, verdict=verdict)
-        return await self._answered(
+        return await self._answer_call(
             context, lambda asked: recipe_rows(asked, "memory_explorer", params, most=limit, limits=_MEMORY_LIMITS)
         )
 
@@ -133,7 +133,7 @@ class Tools:
         every kind of task there is, with the names that task_type takes. What to avoid is in anti_patterns.
         """
         params = _patterns(task_type=task_type, project=project, agent=agent)
-        return await self._answered(
+        return await self._answer_call(
             context, lambda asked: recipe_rows(asked, "best_strategies", params, most=limit, limits=_STRATEGY_LIMITS)
         )
 
@@ -155,7 +155,7 @@ class Tools:
         strategies; tasks at which nobody succeeds are listed by sql with the name hard_tasks.
         """
         params = _patterns(task_type=task_type, project=project, agent=agent) | {"state": state}
-        return await self._answered(
+        return await self._answer_call(
             context,
             lambda asked: recipe_rows(asked, "costliest_anti_patterns", params, most=limit, limits=_FAILURE_LIMITS),
         )
@@ -168,7 +168,7 @@ class Tools:
         """
         params = _patterns(project=project)
         limits_of = ("Only the publish before is compared. Text, confidence and lift are not compared.",)
-        return await self._answered(
+        return await self._answer_call(
             context, lambda asked: recipe_rows(asked, "what_changed", params, most=limit, limits=limits_of)
         )
 
@@ -190,7 +190,7 @@ class Tools:
         Use it after memory_health, best_strategies or anti_patterns, when a figure surprises or a decision hangs on it.
         Of an interaction it lists the memories that were given, repeated, used or named.
         """
-        return await self._answered(context, lambda asked: evidence(asked, id, most=limit))
+        return await self._answer_call(context, lambda asked: evidence(asked, id, most=limit))
 
     async def sql(
         self,
@@ -209,16 +209,16 @@ class Tools:
         Without a name it lists every question with its params. It takes names and params, never SQL.
         """
         if not name:
-            return await self._answered(context, questions)
+            return await self._answer_call(context, questions)
         given = {each: _text(value) for each, value in (params or {}).items()}
-        return await self._answered(context, lambda asked: recipe_rows(asked, name, given, most=limit))
+        return await self._answer_call(context, lambda asked: recipe_rows(asked, name, given, most=limit))
 
-    async def _answered(self, context: Context, answer: Callable[[Asked], BaseModel]) -> CallToolResult:
+    async def _answer_call(self, context: Context, answer: Callable[[NarrowedPublish], BaseModel]) -> CallToolResult:
         narrowed = self._limits(context.request_context.request)
 
         def work() -> CallToolResult:
             try:
-                with self._published.asked(narrowed) as asked:
+                with self._published.open_publish(narrowed) as asked:
                     told = answer(asked).model_dump(mode="json")
             except (UserError, OSError, duckdb.Error) as error:
                 raise ToolError(str(error)) from error
@@ -227,7 +227,7 @@ class Tools:
         return await anyio.to_thread.run_sync(work, limiter=self._at_once)
 
 
-def mcp_server(published: Published, limits: Limits) -> MCPServer:
+def mcp_server(published: PublishConnections, limits: Limits) -> MCPServer:
     """A server with all tools, which no transport serves yet."""
     tools = Tools(published, limits)
     titled = {

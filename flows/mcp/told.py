@@ -7,7 +7,7 @@ from typing import Any
 
 from slowwave.flows.kernel.columns.declared import IDS
 from slowwave.flows.lake.erased.hashes import erased_keys
-from slowwave.flows.mcp.published import Asked
+from slowwave.flows.mcp.published import NarrowedPublish
 
 ERASED = "(erased)"
 ANOTHERS = "(another user's)"
@@ -16,13 +16,13 @@ Id = tuple[str, str]
 """A landed table, and an id of it."""
 
 
-def told(asked: Asked, value: Any) -> Any:  # noqa: ANN401 - whatever an answer holds
+def hide_ids(asked: NarrowedPublish, value: Any) -> Any:  # noqa: ANN401 - whatever an answer holds
     """An answer, with a word in place of each id that is not told, and of the session of such an interaction."""
-    hidden = _hidden(asked, set(_ids(value)))
+    hidden = _find_hidden_ids(asked, set(_ids(value)))
     return _without(value, hidden) if hidden else value
 
 
-def _hidden(asked: Asked, ids: Collection[Id]) -> dict[Id, str]:
+def _find_hidden_ids(asked: NarrowedPublish, ids: Collection[Id]) -> dict[Id, str]:
     erased = erased_keys(asked.lake)
     gone = {one: ERASED for one in ids if erased is not None and erased.is_erased(*one)}
     if asked.narrowed.user is None:
@@ -32,7 +32,7 @@ def _hidden(asked: Asked, ids: Collection[Id]) -> dict[Id, str]:
     return {(_INTERACTION, name): ANOTHERS for name in interactions - own} | gone
 
 
-def _seen_by(asked: Asked, interactions: Collection[str]) -> set[str]:
+def _seen_by(asked: NarrowedPublish, interactions: Collection[str]) -> set[str]:
     """Those of these interactions that are of the user who is asked about, or of nobody."""
     import polars as pl  # slow to load
 
@@ -74,13 +74,13 @@ def _without(value: Any, hidden: Mapping[Id, str]) -> Any:  # noqa: ANN401 - as 
         return [_without(each, hidden) for each in value]
     if not isinstance(value, dict):
         return value
-    made = {name: _named(held, _table(value, name), hidden) for name, held in value.items()}
+    made = {name: _replace_hidden(held, _table(value, name), hidden) for name, held in value.items()}
     if "session_id" in made and made.get("interaction_id") in (ERASED, ANOTHERS):
         made["session_id"] = made["interaction_id"]
     return made
 
 
-def _named(held: Any, table: str | None, hidden: Mapping[Id, str]) -> Any:  # noqa: ANN401 - as above
+def _replace_hidden(held: Any, table: str | None, hidden: Mapping[Id, str]) -> Any:  # noqa: ANN401 - as above
     if table is None:
         return _without(held, hidden)
     if isinstance(held, list):

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 
 from slowwave.flows.kernel.progress import Lines, this_command
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import quiet_log_text
 from slowwave.transforms.health.answerable.answers import answers
 from slowwave.transforms.health.answerable.imported import imported_counts
@@ -52,7 +52,7 @@ def answer_lines(serving: Path) -> Lines:
         ((publishes,),) = connection.execute(_PUBLISHES).fetchall()
     told = [row for row in found if publishes <= 1 or not row[1]]
     if not told:
-        return [("answers", f"to {counted(len(found), 'question')}: `slowwave sql answerable_questions`")]
+        return [("answers", f"to {format_count(len(found), 'question')}: `slowwave sql answerable_questions`")]
     return _lines((asked, answer, lacks) for asked, _, answer, lacks in told)
 
 

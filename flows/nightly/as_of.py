@@ -15,7 +15,7 @@ from slowwave.flows.lake.lake import Lake
 from slowwave.flows.nightly.build import build
 from slowwave.flows.nightly.nightly import make_plan, require_texts
 from slowwave.flows.publish.log_as_of import LogAsOf
-from slowwave.flows.publish.plan import Plan
+from slowwave.flows.publish.plan import BuildPlan
 from slowwave.flows.publish.publish import publish
 from slowwave.flows.publish.run import Progress, no_progress, start_run
 from slowwave.transforms.core.hashing import digest
@@ -34,7 +34,7 @@ def serving_as_of(settings: Settings, as_of: datetime, progress: Progress = no_p
         message = "nothing has been landed yet: run `slowwave land PATH` or `slowwave demo`"
         raise UserError(message)
     lake.check_format()
-    cached = _cached(settings, lake, as_of)
+    cached = _find_cached_file(settings, lake, as_of)
     if cached is not None:
         return cached
     with writer_lock(settings, f"sql --as-of {as_of}", wait_seconds=_WAIT_SECONDS):
@@ -50,16 +50,16 @@ def serving_as_of(settings: Settings, as_of: datetime, progress: Progress = no_p
     return path
 
 
-def _cached(settings: Settings, lake: Lake, as_of: datetime) -> Path | None:
+def _find_cached_file(settings: Settings, lake: Lake, as_of: datetime) -> Path | None:
     """Found without the lock, so that a cached answer needs no writer; a compaction meanwhile only means a rebuild."""
     try:
-        path = _path(settings, Plan(LogAsOf(lake, as_of, settings.params()), lake.ledger(DayInputs)))
+        path = _path(settings, BuildPlan(LogAsOf(lake, as_of, settings.params()), lake.ledger(DayInputs)))
         os.utime(path)
     except OSError:
         return None
     return path
 
 
-def _path(settings: Settings, plan: Plan) -> Path:
+def _path(settings: Settings, plan: BuildPlan) -> Path:
     name = digest([plan.log.as_of.isoformat(), plan.input_hash, code_hash()])
     return settings.serving / "as_of" / f"{name}.duckdb"

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from slowwave.flows.engines.engine import Local, opened_engine
 from slowwave.flows.kernel.storage.mounts import bucket_at
 from slowwave.flows.publish.log_as_of import LogAsOf
-from slowwave.flows.publish.plan import DayPlan, Plan
+from slowwave.flows.publish.plan import BuildPlan, DayPlan
 from slowwave.flows.publish.run import Run
 
 if TYPE_CHECKING:
     from slowwave.flows.publish.build_tasks import BuildTask
 
 
-def build(run: Run, plan: Plan, *, verify: bool = False) -> list[DayPlan]:
+def build(run: Run, plan: BuildPlan, *, verify: bool = False) -> list[DayPlan]:
     """Build the days that must be built, some days at a time, on the engine of the run."""
     from slowwave.flows.publish.build_tasks import build_tasks
     from slowwave.transforms.evidence.used.memories import forget_words
@@ -37,22 +37,22 @@ def _build_here(run: Run, log: LogAsOf, rounds: Sequence[Sequence[BuildTask]]) -
     """Each task a stage of the run, from the log that was read for the plan."""
     from slowwave.flows.publish.build_tasks import replay
 
-    def staged(task: BuildTask) -> int:
+    def run_stage(task: BuildTask) -> int:
         return run.stage(str(task), replay, log, task)
 
-    _follow(run, rounds, (days for tasks in rounds for days in Local().results(staged, tasks)))
+    _follow(run, rounds, (days for tasks in rounds for days in Local().results(run_stage, tasks)))
 
 
 def _build_on_workers(run: Run, rounds: Sequence[Sequence[BuildTask]]) -> None:
     """One stage: the engine tries its tasks again, not the run."""
-    from slowwave.flows.publish.build_tasks import Built, built
+    from slowwave.flows.publish.build_tasks import Built, run_build_task
 
-    def noted(each: Built) -> int:
+    def add_costs(each: Built) -> int:
         run.costs.add(each.costs)
         return each.days
 
     with opened_engine(run.engine) as engine:
-        _follow(run, rounds, (noted(each) for tasks in rounds for each in engine.results(built, tasks)))
+        _follow(run, rounds, (add_costs(each) for tasks in rounds for each in engine.results(run_build_task, tasks)))
     if bucket := bucket_at(run.lake.root):
         bucket.look_again()
 

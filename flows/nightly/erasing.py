@@ -15,11 +15,11 @@ import polars as pl
 from slowwave.flows.imports.connections import Imported, received_deliveries
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.flows.lake.erased.hashes import erased_keys
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.published import current_run
-from slowwave.flows.life.erasure import Erasure, Repeated, begin, begun, planned
+from slowwave.flows.life.erasure import Erasure, Repeated, begin, plan_erasure, read_unfinished_erasure
 from slowwave.flows.life.from_home import before_files
 from slowwave.flows.life.from_lake import take_from_lake
 from slowwave.flows.life.imported import take_from_imports
@@ -32,7 +32,7 @@ Asked = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class Preview:
+class ErasurePreview:
     """What would go: rows by landed table in `erasure`, all else by place in `gone`; and what rows of others repeat.
 
     `erased_at`: when all of it was erased before, if nothing of it is there.
@@ -52,21 +52,23 @@ class Erasing:
     repeated: Repeated
 
 
-def preview(settings: Settings, lake: Lake, asked: Asked) -> Preview:
+def preview(settings: Settings, lake: Lake, asked: Asked) -> ErasurePreview:
     """What would go. Raises UserError where nothing of it was ever here."""
-    erasure, repeated = planned(lake, asked)
+    erasure, repeated = plan_erasure(lake, asked)
     gone = take_from_lake(lake, erasure, rehearses=True)
     gone["imports"] += take_from_imports(lake, erasure.sought, rehearses=True)
     gone = +gone
     if not gone and not erasure.rows:
         at = _erased_at(lake, asked)
         if at is None:
-            message = f"nothing of {said(asked)} has landed (nothing was changed): name an id as rows state it"
+            message = (
+                f"nothing of {describe_targets(asked)} has landed (nothing was changed): name an id as rows state it"
+            )
             raise UserError(message)
         if not _is_older(settings, at):
-            return Preview(erasure, repeated, gone, at)
+            return ErasurePreview(erasure, repeated, gone, at)
         # another home over the lake erased it, and what this one published may still hold it
-    return Preview(
+    return ErasurePreview(
         erasure, repeated, gone + Counter(sort for sort, path in before_files(settings) if not path.is_symlink())
     )
 
@@ -76,7 +78,7 @@ def erase(
     asked: Asked,
     progress: Progress = no_progress,
     note: Callable[[str], None] = lambda _: None,
-) -> Erasing | Preview:
+) -> Erasing | ErasurePreview:
     """Erase it; what was found where nothing of it is here any more. The caller holds the writer lock.
 
     An erasure that had begun and was killed is ended first; `note` is told.
@@ -84,9 +86,9 @@ def erase(
     Raises UserError where nothing of it was ever here; AuditFailedError and OSError as a night, and the next ends it.
     """
     run = start_run(settings, "land", progress)
-    before, repeated = begun(run.lake), Repeated()
+    before, repeated = read_unfinished_erasure(run.lake), Repeated()
     if before is not None and before.asked != asked:
-        note(f"first ending the erasure of {said(before.asked)}, which had begun")
+        note(f"first ending the erasure of {describe_targets(before.asked)}, which had begun")
         _night(settings, progress)
         before = None
     if before is None:
@@ -125,6 +127,6 @@ def _erased_at(lake: Lake, asked: Asked) -> datetime | None:
     return max(found) if len(found) == len(times) else None
 
 
-def said(asked: Sequence[tuple[str, str]]) -> str:
+def describe_targets(asked: Sequence[tuple[str, str]]) -> str:
     """What was named, in words."""
-    return ", ".join(f"{kind} {quoted(name)}" for kind, name in asked)
+    return ", ".join(f"{kind} {quote_shortened(name)}" for kind, name in asked)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from slowwave.flows.kernel.terminal import counted, shortened
+from slowwave.flows.kernel.terminal import format_count, shorten_to_width
 
 _SHOWN = 3
 _SHOWN_CHARACTERS = 60
@@ -63,8 +63,10 @@ def learned_lines(serving: Path) -> list[tuple[str, str]]:
         (
             "learned",
             (
-                f"{counted(attempts, 'attempt')} of {counted(outcomes, 'outcome')}{_inferred(inferred, apart)}; "
-                f"{counted(strategies, 'strategy', 'strategies')} tried in {counted(places, 'combination')} with "
+                f"{format_count(attempts, 'attempt')} of "
+                f"{format_count(outcomes, 'outcome')}{_describe_inferred(inferred, apart)}; "
+                f"{format_count(strategies, 'strategy', 'strategies')} tried in "
+                f"{format_count(places, 'combination')} with "
                 "project, agent and kind of task, "
                 f"{reliable:,} reliable; "
                 f"strategies to avoid: {failing:,}; hard tasks: {hard:,}; harmful memories: {harmful:,}"
@@ -75,15 +77,15 @@ def learned_lines(serving: Path) -> list[tuple[str, str]]:
         lines.append(("forecasts", _forecasts(graded)))
     for project, agent, task_type, pattern, why_bad, better in patterns:
         where = " / ".join(name for name in (project, agent, task_type) if name)
-        instead = f" Best so far: “{shortened(better, _SHOWN_CHARACTERS)}”." if better else ""
-        lines.append(("avoid", f"{where}: “{shortened(pattern, _SHOWN_CHARACTERS)}”. {why_bad}{instead}"))
+        instead = f" Best so far: “{shorten_to_width(better, _SHOWN_CHARACTERS)}”." if better else ""
+        lines.append(("avoid", f"{where}: “{shorten_to_width(pattern, _SHOWN_CHARACTERS)}”. {why_bad}{instead}"))
     if failing > _SHOWN:
         lines.append(("avoid", f"{failing - _SHOWN:,} more: `slowwave sql costliest_anti_patterns` shows all"))
     if hard:
         lines.append(
             (
                 "hard tasks",
-                f"nobody succeeds at {counted(hard, 'kind of task', 'kinds of task')}: `slowwave sql hard_tasks`",
+                f"nobody succeeds at {format_count(hard, 'kind of task', 'kinds of task')}: `slowwave sql hard_tasks`",
             )
         )
     for memory_id, lift, low, high in memories:
@@ -91,10 +93,10 @@ def learned_lines(serving: Path) -> list[tuple[str, str]]:
     return lines
 
 
-def _inferred(of_attempts: int, apart: int) -> str:
+def _describe_inferred(of_attempts: int, apart: int) -> str:
     """How many were inferred: of the attempts, and beside them."""
     said = f", {of_attempts:,} of them inferred" if of_attempts else ""
-    return said + (f", {counted(apart, 'more attempt')} inferred and not learned from" if apart else "")
+    return said + (f", {format_count(apart, 'more attempt')} inferred and not learned from" if apart else "")
 
 
 def has_strategies(serving: Path) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from slowwave.flows.kernel.terminal import counted, shortened
+from slowwave.flows.kernel.terminal import format_count, shorten_to_width
 
 _SHOWN = 3
 _SHOWN_CHARACTERS = 60
@@ -65,11 +65,11 @@ def memory_lines(serving: Path) -> list[tuple[str, str]]:
         f"{active:,} active" + (": " if verdicts else "") + ", ".join(f"{n:,} {verdict}" for verdict, n in verdicts)
     ]
     if candidates:
-        said.append(f"{counted(candidates, 'landed candidate waits', 'landed candidates wait')} for a decision")
+        said.append(f"{format_count(candidates, 'landed candidate waits', 'landed candidates wait')} for a decision")
     if unknown:
         said.append(f"{unknown:,} injected or cited but never landed")
     if fading:
-        said.append(f"{counted(fading, 'fades', 'fade')} within 30 days without a reference")
+        said.append(f"{format_count(fading, 'fades', 'fade')} within 30 days without a reference")
     lines = [("memories", "; ".join(said))]
     if planned:
         lines.append(("to forget", f"{planned:,}: `slowwave forget plan` shows them, `slowwave forget apply` archives"))
@@ -95,9 +95,9 @@ def _queue_line(queue: list[tuple[str, int, str, int]]) -> list[tuple[str, str]]
         return []
     kinds = ", ".join(f"{count:,} {kind}" for kind, count, _, _ in queue)
     items = sum(count for _, count, _, _ in queue)
-    named = f"{counted(items, 'item')} ({kinds})"
+    named = f"{format_count(items, 'item')} ({kinds})"
     return [("to review", f"{named}: `slowwave review list` shows them; first: {_short(queue[0][2])}")]
 
 
 def _short(text: str) -> str:
-    return shortened(text, _SHOWN_CHARACTERS)
+    return shorten_to_width(text, _SHOWN_CHARACTERS)

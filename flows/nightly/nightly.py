@@ -22,7 +22,7 @@ from slowwave.flows.lake.engine import suited_engine
 from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.let_go.horizons import horizon
-from slowwave.flows.lake.misfits import explained
+from slowwave.flows.lake.misfits import explain_read_error
 from slowwave.flows.lake.published import current_run, run_path
 from slowwave.flows.land.inbox import inbox_deliveries, inbox_otlp, passed_over
 from slowwave.flows.land.land import Delivery, Landing, LandingReport, compact_landed
@@ -30,7 +30,7 @@ from slowwave.flows.land.readings import home_readings
 from slowwave.flows.nightly.build import build
 from slowwave.flows.nightly.room import room_to_land, room_to_publish
 from slowwave.flows.publish.log_as_of import LogAsOf
-from slowwave.flows.publish.plan import DayPlan, Plan
+from slowwave.flows.publish.plan import BuildPlan, DayPlan
 from slowwave.flows.publish.run import Progress, Run, no_progress, start_run
 from slowwave.flows.publish.serving import Finding, is_readable, swap_in
 from slowwave.transforms.evidence.tables import DayInputs
@@ -66,7 +66,7 @@ class NightlyResult:
     as_of: datetime
     imported: Imported | None
     landed: LandingReport
-    plan: Plan
+    plan: BuildPlan
     built: list[DayPlan]
     findings: list[Finding]
     serving: Path | None
@@ -190,7 +190,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
             run.lake.add_checked_files(plan.log.checks.new(), run.started_at.date(), run.run_id)
             skip = "" if full or erasing else _nothing_new(run, plan, explicit=explicit)
             if skip:
-                return _skipped(run, plan, skip, asked)
+                return _record_skipped(run, plan, skip, asked)
             room_to_publish(run.settings, plan)
             # loads what computes, which a run with nothing new does not need
             from slowwave.flows.publish.publish import publish
@@ -201,7 +201,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
         run.stage("swap", swap_in, run.settings, run.run_id)
         run.record(row)
     except Exception as error:
-        told = explained(error, run.lake.root)
+        told = explain_read_error(error, run.lake.root)
         _record_failure(run, as_of, told)
         if told is error:
             raise
@@ -229,7 +229,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
     )
 
 
-def require_texts(run: Run, plan: Plan) -> None:
+def require_texts(run: Run, plan: BuildPlan) -> None:
     """Raises UserError where a publish of the past would need texts that were let go of."""
     if horizon(run.lake.root, "texts"):
         from slowwave.flows.nightly.retained import texts
@@ -304,7 +304,7 @@ def _skipped_quickly(run: Run) -> NightlyResult | None:
         plan = make_plan(run, run.started_at)
         skip = _nothing_new(run, plan, explicit=False)
         if skip:
-            return _skipped(run, plan, skip, "")
+            return _record_skipped(run, plan, skip, "")
     except Exception as error:
         _record_failure(run, run.started_at, error)
         raise
@@ -323,7 +323,7 @@ def _newest_change(lake: Lake) -> datetime:
     return datetime.fromtimestamp(newest, UTC).replace(tzinfo=None)
 
 
-def _skipped(run: Run, plan: Plan, why: str, asked: str) -> NightlyResult:
+def _record_skipped(run: Run, plan: BuildPlan, why: str, asked: str) -> NightlyResult:
     as_of = plan.log.as_of
     run.record(run.ledger_row("skipped", as_of=as_of, message=why, input_hash=plan.input_hash))
     current = current_run(run.settings)
@@ -349,11 +349,11 @@ def backfill(run: Run, first: date, last: date) -> NightlyResult:
     )
 
 
-def make_plan(run: Run, as_of: datetime, full: bool = False) -> Plan:
+def make_plan(run: Run, as_of: datetime, full: bool = False) -> BuildPlan:
     """What a publish as of `as_of` needs."""
     run.progress("plan", 0, 0)
     log = LogAsOf(run.lake, as_of, run.params)
-    return Plan(log, run.lake.ledger(DayInputs), full=full)
+    return BuildPlan(log, run.lake.ledger(DayInputs), full=full)
 
 
 def _has_refused_since(lake: Lake, run_id: str) -> bool:
@@ -362,7 +362,7 @@ def _has_refused_since(lake: Lake, run_id: str) -> bool:
     return not since.is_empty()
 
 
-def _nothing_new(run: Run, plan: Plan, *, explicit: bool) -> str:
+def _nothing_new(run: Run, plan: BuildPlan, *, explicit: bool) -> str:
     """Why current can stay; '' when it cannot."""
     current = current_run(run.settings)
     ledger = run.lake.ledger(Runs)

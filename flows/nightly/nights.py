@@ -51,7 +51,7 @@ def stopped_night(settings: Settings, rows: Sequence[Record]) -> Stopped | None:
         if row["status"] in _ENDED_WELL:
             return None
         if row["status"] == "started":
-            return _stopped(row)
+            return _row_to_stopped(row)
     return None
 
 
@@ -68,7 +68,7 @@ def stopped_others(settings: Settings, rows: Sequence[Record]) -> list[Stopped]:
             other["kind"] == row["kind"] and _has_ended(other) and _order(other) > _order(row) for other in rows
         )
         if row["status"] == "started" and not ended:
-            found.append(_stopped(row))
+            found.append(_row_to_stopped(row))
     return found
 
 
@@ -80,5 +80,5 @@ def _order(row: Record) -> tuple[datetime, str]:
     return row["started_at"], row["run_id"]
 
 
-def _stopped(row: Record) -> Stopped:
+def _row_to_stopped(row: Record) -> Stopped:
     return Stopped(row["run_id"], row["kind"], row["started_at"], row["message"] or "")

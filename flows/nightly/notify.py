@@ -24,7 +24,7 @@ from typing import Any
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.kernel.terminal import shorten_to_width
 
 _SECONDS = 60.0
 _MOST_SECONDS = 3600.0
@@ -42,7 +42,7 @@ class Notify:
 def notify_settings(settings: Settings) -> Notify | None:
     """Whom `settings.toml` says to tell; None: nobody. Raises UserError when it cannot be understood."""
     path = settings.settings_file
-    table = settings.stated("notify", {"command", "timeout_seconds"})
+    table = settings.read_section("notify", {"command", "timeout_seconds"})
     if not table:
         return None
     command, seconds = table.get("command"), table.get("timeout_seconds", _SECONDS)
@@ -65,7 +65,7 @@ def notify(settings: Settings, status: str, message: str, **known: Any) -> str: 
         return ""
     reason = {
         "status": status,
-        "message": shortened(message, _MESSAGE),
+        "message": shorten_to_width(message, _MESSAGE),
         "home": str(settings.home),
         "lake": settings.lake,
         "host": socket.gethostname(),

@@ -56,7 +56,7 @@ class Retention:
 
 def retention(settings: Settings) -> Retention:
     """The rules that `settings.toml` states; none where it states none. Raises UserError where it cannot be used."""
-    stated = settings.stated("retention", {one.name for one in fields(Retention)})
+    stated = settings.read_section("retention", {one.name for one in fields(Retention)})
     for name, days in stated.items():
         if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= _LONGEST:
             message = f"{settings.settings_file} cannot be used: [retention] {name} is a number of whole days from 1 on"

@@ -13,7 +13,7 @@ from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.inbox import Delivery
-from slowwave.flows.publish.plan import Plan
+from slowwave.flows.publish.plan import BuildPlan
 from slowwave.transforms.landing.tables import LANDED, Interactions
 
 # What is written aside stands beside what it replaces for a moment, and sizes are estimates.
@@ -65,11 +65,11 @@ def room_to_land(lake: Path, deliveries: Iterable[Delivery]) -> tuple[list[Deliv
         else:
             fitting.append(delivery)
             sizes.append(size)
-    require_room("landing", {lake: sum(sizes)}, _said(lake))
+    require_room("landing", {lake: sum(sizes)}, _describe_progress(lake))
     return fitting, too_large
 
 
-def room_to_publish(settings: Settings, plan: Plan) -> None:
+def room_to_publish(settings: Settings, plan: BuildPlan) -> None:
     """Raises UserError when a disk has no room for twice the next serving file and the evidence of the days to build.
 
     By the sizes at hand: the file will be as large as the one before, or as what has landed; a day's evidence as its
@@ -81,10 +81,10 @@ def room_to_publish(settings: Settings, plan: Plan) -> None:
     files = (file for table in LANDED for of_day in plan.log.files(table).values() for file in of_day)
     serving = _size(current) if current else sum(_lake_size(file) for file in files)
     wanted = {settings.lake_folder: evidence, settings.serving: serving}
-    require_room("publishing", wanted, _said(plan.log.lake.root))
+    require_room("publishing", wanted, _describe_progress(plan.log.lake.root))
 
 
-def _said(lake: Path) -> str:
+def _describe_progress(lake: Path) -> str:
     """What was done before there was no room."""
     return _BEGUN if is_erasing(lake) else _UNCHANGED
 

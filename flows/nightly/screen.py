@@ -15,7 +15,7 @@ from slowwave.flows.imports.connections import Imported
 from slowwave.flows.kernel import checks as check_lines
 from slowwave.flows.kernel.progress import Lines, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, quoted, shortened, terminal_safe
+from slowwave.flows.kernel.terminal import format_count, quote_shortened, shorten_to_width, terminal_safe
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.report import LandingReport
@@ -48,10 +48,10 @@ def landed_lines(report: LandingReport) -> Lines:
         lines = [("landed", "nothing new: no file waited in the inbox")]
     else:
         counts = [f"{report.total(name):,} {name}" for name in ("accepted", "duplicate", "quarantined")]
-        delivered = f"{counted(report.total('delivered'), 'row')} delivered"
-        lines = [("landed", f"{counted(len(report.files), 'file')}: {delivered} = {' + '.join(counts)}")]
+        delivered = f"{format_count(report.total('delivered'), 'row')} delivered"
+        lines = [("landed", f"{format_count(len(report.files), 'file')}: {delivered} = {' + '.join(counts)}")]
         lines += span_lines(report)
-    lines += [("", f"{count:,} × {shortened(reason, _REASON_WIDTH)}") for reason, count in _top_reasons(report)]
+    lines += [("", f"{count:,} × {shorten_to_width(reason, _REASON_WIDTH)}") for reason, count in _top_reasons(report)]
     lines += unknown_lines(report)
     lines += reading_lines(report)
     lines += [("not read", fault) for fault in report.unreadable]
@@ -60,7 +60,9 @@ def landed_lines(report: LandingReport) -> Lines:
 
 def reading_lines(report: LandingReport) -> Lines:
     """Return what was taken in one of several ways: which one, and of how many files, rows or values."""
-    return [("reading", f"{counted(count, unit)}: {text}") for (unit, text), count in sorted(report.readings.items())]
+    return [
+        ("reading", f"{format_count(count, unit)}: {text}") for (unit, text), count in sorted(report.readings.items())
+    ]
 
 
 def span_lines(report: LandingReport) -> Lines:
@@ -95,7 +97,7 @@ def print_landing(report: LandingReport, mapping: FieldMapping | None, *, dry_ru
         hidden = len(report.files) - len(files)
         if hidden:
             others = [f"{report.total(name) - sum(getattr(file, name) for file in files):,}" for name in ROW_FATES]
-            grid.add_row(Text(counted(hidden, "file") if not files else f"{hidden:,} more"), *others)
+            grid.add_row(Text(format_count(hidden, "file") if not files else f"{hidden:,} more"), *others)
         if len(report.files) > 1:
             grid.add_row("total", *(f"{report.total(name):,}" for name in ROW_FATES), style="bold")
         check_lines.screen().print(grid)
@@ -116,7 +118,7 @@ def print_retry(report: LandingReport, mapping: FieldMapping | None, *, dry_run:
     if not tried:
         check_lines.screen().print("nothing is in quarantine")
         return
-    of_files = f"{counted(tried, 'row')} of {counted(len(report.files), 'file')} tried again"
+    of_files = f"{format_count(tried, 'row')} of {format_count(len(report.files), 'file')} tried again"
     counts = (f"{report.total(name):,} {name}" for name in ("accepted", "duplicate"))
     left = tried + report.total("quarantined")
     lines = [("quarantine", f"{of_files}: {', '.join(counts)}; {left:,} still refused")]
@@ -129,11 +131,11 @@ def print_retry(report: LandingReport, mapping: FieldMapping | None, *, dry_run:
 
 def imported_lines(imported: Imported) -> Lines:
     """What came of the connected sources, and what kept one from being read."""
-    read = f"{counted(imported.read, 'source')} read, {imported.unchanged:,} unchanged" if imported.read else ""
+    read = f"{format_count(imported.read, 'source')} read, {imported.unchanged:,} unchanged" if imported.read else ""
     kinds = (("interaction", "interactions"), ("outcome", "outcomes"), ("memory", "memories"))
-    rows = [counted(imported.rows[one], one, many) for one, many in kinds if imported.rows[one]]
+    rows = [format_count(imported.rows[one], one, many) for one, many in kinds if imported.rows[one]]
     lines = [("imported", read + (f": {', '.join(rows)}" if rows else ""))] if read else []
-    return lines + [("not imported", shortened(said, _FINDING_WIDTH)) for said in imported.warnings]
+    return lines + [("not imported", shorten_to_width(said, _FINDING_WIDTH)) for said in imported.warnings]
 
 
 # -------------------------------------------------------------------------------------------------------------- runs
@@ -142,11 +144,11 @@ def imported_lines(imported: Imported) -> Lines:
 def day_lines(days: Sequence[DayPlan], label: str, of: int) -> Lines:
     """Days to build and why, a line per reason."""
     if not days:
-        return [(label, f"none of {counted(of, 'day')}: all are there" if of else "no day with interactions")]
+        return [(label, f"none of {format_count(of, 'day')}: all are there" if of else "no day with interactions")]
     found: defaultdict[str, list[date]] = defaultdict(list)
     for day in days:
         found[day.reason].append(day.day)
-    lines = [(label, f"{len(days):,} of {counted(of, 'day')}")]
+    lines = [(label, f"{len(days):,} of {format_count(of, 'day')}")]
     return lines + [("", f"{reason}: {_days(of_reason)}") for reason, of_reason in found.items()]
 
 
@@ -185,7 +187,7 @@ def result_lines(settings: Settings, result: NightlyResult) -> Lines:
         lines += day_lines(result.built, "built" if result.status == "built" else "rebuilt", len(result.plan.days))
         lines += [("", f"by workers of {result.engine}")] if result.built and result.engine != "local" else []
     if result.is_published:
-        lines.append(("published", _published(entry["table_hashes"])))
+        lines.append(("published", _describe_tables(entry["table_hashes"])))
         if result.serving is not None:
             lines += [*set_aside_lines(result.serving), *answer_lines(result.serving)]
             lines += [*memory_lines(result.serving), *learned_lines(result.serving)]
@@ -200,7 +202,7 @@ def erased_lines(result: NightlyResult) -> Lines:
     """That an erasure, killed before, is ended, and where it still stands."""
     if result.erased is None:
         return []
-    asked = ", ".join(f"{kind} {quoted(name)}" for kind, name in result.erased.erasure.asked)
+    asked = ", ".join(f"{kind} {quote_shortened(name)}" for kind, name in result.erased.erasure.asked)
     return [("erased", f"{asked}, as had begun"), *(("still in", one) for one in result.erased.looked.left)]
 
 
@@ -208,11 +210,11 @@ def _ledger_entry(settings: Settings, run_id: str) -> dict[str, Any]:
     return Lake(settings.lake_folder).ledger(Runs).row(by_predicate=pl.col("run_id") == run_id, named=True)
 
 
-def _published(table_hashes: Sequence[str]) -> str:
+def _describe_tables(table_hashes: Sequence[str]) -> str:
     """The tables that have rows, and how many have none."""
     hashes = (text.partition("=") for text in table_hashes)
     rows = {name: int(digest.partition("-")[0]) for name, _, digest in hashes}
-    said = [f"{name} {counted(count, 'row')}" for name, count in rows.items() if count]
+    said = [f"{name} {format_count(count, 'row')}" for name, count in rows.items() if count]
     empty = len(rows) - len(said)
     return ", ".join(said + ([f"{empty:,} empty tables"] if empty else []))
 
@@ -220,8 +222,8 @@ def _published(table_hashes: Sequence[str]) -> str:
 def _finding_lines(result: NightlyResult) -> Lines:
     if not result.findings:
         return [("audits", "all passed")]
-    lines = [("audits", f"{counted(len(result.findings), 'warning')}; none stopped the publish")]
-    shown = [("", shortened(str(finding), _FINDING_WIDTH)) for finding in result.findings[:_SHOWN_FINDINGS]]
+    lines = [("audits", f"{format_count(len(result.findings), 'warning')}; none stopped the publish")]
+    shown = [("", shorten_to_width(str(finding), _FINDING_WIDTH)) for finding in result.findings[:_SHOWN_FINDINGS]]
     return lines + shown
 
 

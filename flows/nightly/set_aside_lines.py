@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from slowwave.flows.kernel.terminal import counted, shortened
+from slowwave.flows.kernel.terminal import format_count, shorten_to_width
 
 _SHOWN = 3
 _SHOWN_CHARACTERS = 60
@@ -27,11 +27,11 @@ def set_aside_lines(serving: Path) -> list[tuple[str, str]]:
     if not rows:
         return []
     refused = [row for row in rows if not row[3]]
-    said = [f"{counted(len(refused), 'row')} failed a check"] * bool(refused)
+    said = [f"{format_count(len(refused), 'row')} failed a check"] * bool(refused)
     said += [f"{len(rows) - len(refused):,} left out by decision"] * (len(refused) < len(rows))
     lines = [("set aside", f"{', '.join(said)}: they count nowhere, see the table set_aside")]
     lines += [
-        ("", f"{table}:{shortened(key, _SHOWN_CHARACTERS) or '(no id)'}: {reason}")
+        ("", f"{table}:{shorten_to_width(key, _SHOWN_CHARACTERS) or '(no id)'}: {reason}")
         for table, key, reason, _ in rows[:_SHOWN]
     ]
     return lines

@@ -19,9 +19,9 @@ import polars as pl
 from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.published import current_run
-from slowwave.flows.publish.plan import Plan
+from slowwave.flows.publish.plan import BuildPlan
 from slowwave.flows.publish.run import Run
-from slowwave.flows.publish.serving import DayHashes, day_hashes, fetched, table_hashes
+from slowwave.flows.publish.serving import DayHashes, day_hashes, fetch_frame, table_hashes
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.decisions.review.tables import ReviewStatements
 from slowwave.transforms.evidence.tables import DayInputs, PublishedReferences
@@ -74,7 +74,7 @@ class Base:
             yield "true", {}
 
 
-def base_of(run: Run, plan: Plan, strength_fits: pl.DataFrame) -> Base | None:
+def base_of(run: Run, plan: BuildPlan, strength_fits: pl.DataFrame) -> Base | None:
     """Current, if it was published by this code with these params and half-lives, shares days, and is what it was."""
     current = current_run(run.settings)
     if current is None or plan.full or is_erasing(run.lake.root):  # a copy of it would hold what goes
@@ -102,7 +102,7 @@ def base_of(run: Run, plan: Plan, strength_fits: pl.DataFrame) -> Base | None:
     return Base(current, evidence, first_day, expired, landed, hashes)
 
 
-def _days_of_expiry(plan: Plan, before: datetime) -> list[date]:
+def _days_of_expiry(plan: BuildPlan, before: datetime) -> list[date]:
     """The days on which a memory expires between the publish before and this one: nothing landed tells of them."""
     first, last = sorted((before, plan.log.as_of))
     expires_at = plan.log.states["expires_at"]
@@ -138,7 +138,7 @@ def _fades_alike(path: Path, strength_fits: pl.DataFrame) -> bool:
     half_lives = strength_fits.select("memory_type", "half_life_days").sort("memory_type")
     try:
         with duckdb.connect(path, read_only=True) as connection:
-            was = fetched(
+            was = fetch_frame(
                 connection,
                 f"SELECT memory_type, half_life_days FROM {FittedStrengths.name} ORDER BY memory_type",  # noqa: S608 - a declared name
                 half_lives.schema,

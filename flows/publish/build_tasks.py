@@ -21,7 +21,7 @@ from slowwave.flows.kernel.stage_costs import StageCosts, heard_by
 from slowwave.flows.kernel.storage.mounts import bucket_at, bucket_folder
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.pieces import Between
-from slowwave.flows.publish.large_days import divided
+from slowwave.flows.publish.large_days import divide_rows
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import DayPlan
 from slowwave.flows.publish.replay import (
@@ -152,7 +152,7 @@ def build_tasks(run: Run, log: LogAsOf, wanted: Sequence[DayPlan], *, verify: bo
 
 def _large(common: Replay, log: LogAsOf, plan: DayPlan, buckets: int) -> BuildTask:
     """The task that finishes a large day."""
-    parts = divided(Interactions, log.files(Interactions)[plan.day], ORDER, buckets)
+    parts = divide_rows(Interactions, log.files(Interactions)[plan.day], ORDER, buckets)
     return BuildTask(common, (plan,), tuple(parts), planned_inputs(log, plan, keep=True).times)
 
 
@@ -184,7 +184,7 @@ def replay(log: LogAsOf, task: BuildTask) -> int:
     return task.finishes
 
 
-def built(task: BuildTask) -> Built:
+def run_build_task(task: BuildTask) -> Built:
     """Carry out a task in a process that has the lake and nothing else.
 
     Raises UserError when this process does not see the lake or reads the params otherwise than they were sent, and as

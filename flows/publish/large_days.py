@@ -13,7 +13,7 @@ from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.lake import scan_declared
 from slowwave.flows.lake.pieces import Between, footer, pieces, with_columns
 from slowwave.flows.publish.replay_inputs import ReplayInputs, Times
-from slowwave.transforms.core.node import Rows
+from slowwave.transforms.core.node import LandedInput
 from slowwave.transforms.core.rows_digest import RowsDigest
 from slowwave.transforms.core.schema import Landed, Table, polars_schema
 from slowwave.transforms.evidence.buckets import ORDER, bucket_ends
@@ -22,7 +22,7 @@ from slowwave.transforms.evidence.nodes import REPLAYED
 from slowwave.transforms.landing.tables import Interactions
 from slowwave.transforms.params import Params
 
-WITH_CITATIONS = Rows(Interactions, (*REPLAYED.columns, "memories_cited"))
+WITH_CITATIONS = LandedInput(Interactions, (*REPLAYED.columns, "memories_cited"))
 # Of less than this in files, rows are not counted.
 MANY_BYTES = 32 * 2**20
 # To read a row that counts, without its texts, takes some 750 bytes.
@@ -42,7 +42,7 @@ class Log(Protocol):
         """By day."""
         ...
 
-    def rows_within(self, rows: Rows, day: date, within: Between) -> pl.LazyFrame:
+    def rows_within(self, rows: LandedInput, day: date, within: Between) -> pl.LazyFrame:
         """Of one day, of a part of it."""
         ...
 
@@ -64,10 +64,10 @@ def parts_of_day(files: Sequence[LakeFile]) -> list[Between]:
     """What of a day's rows is held at once: all of them while they are few."""
     if sum(file.size for file in files) < MANY_BYTES:
         return [Between(ORDER)]
-    return divided(Interactions, files, ORDER, -(-rows_count(files) // _ROWS_AT_ONCE))
+    return divide_rows(Interactions, files, ORDER, -(-rows_count(files) // _ROWS_AT_ONCE))
 
 
-def divided(table: type[Table], files: Sequence[LakeFile], order: tuple[str, ...], count: int) -> list[Between]:
+def divide_rows(table: type[Table], files: Sequence[LakeFile], order: tuple[str, ...], count: int) -> list[Between]:
     """The rows of files in about so many parts of about as many; whoever divides the same files finds the same."""
     if count <= 1:
         return [Between(order)]
@@ -77,9 +77,9 @@ def divided(table: type[Table], files: Sequence[LakeFile], order: tuple[str, ...
     return [Between(order, first, end) for first, end in bucket_ends(sample, count)]
 
 
-def merged(table: type[Table], files: Sequence[LakeFile]) -> Iterator[pl.DataFrame]:
+def merge_files(table: type[Table], files: Sequence[LakeFile]) -> Iterator[pl.DataFrame]:
     """The rows of files by key, some at a time: each file has them in that order."""
-    for within in divided(table, files, table.key, -(-rows_count(files) // _MERGED_AT_ONCE)):
+    for within in divide_rows(table, files, table.key, -(-rows_count(files) // _MERGED_AT_ONCE)):
         found = [scan_declared(table, [piece.path]).slice(piece.offset, piece.rows) for piece in pieces(files, within)]
         nothing = pl.LazyFrame(schema=polars_schema(table))
         yield pl.concat([nothing, *found]).filter(within.holds()).sort(table.key).collect()
@@ -95,7 +95,7 @@ def large_day_inputs(log: Log, day: date, parts: Sequence[Between]) -> ReplayInp
     rows_hash, cited = RowsDigest(), False
     ends: list[pl.Series] = []
 
-    def read() -> Iterator[pl.LazyFrame]:
+    def read_parts() -> Iterator[pl.LazyFrame]:
         nonlocal cited
         for part in parts:
             with stage_cost("versions"):
@@ -107,7 +107,7 @@ def large_day_inputs(log: Log, day: date, parts: Sequence[Between]) -> ReplayInp
 
     whole_day = (datetime.combine(day, time.min), datetime.combine(day, time.max))
     with stage_cost("eligibility", "memory_eligibility"):
-        eligibility = memory_eligibility_of_parts(read(), log.pool_between(whole_day))
+        eligibility = memory_eligibility_of_parts(read_parts(), log.pool_between(whole_day))
     return ReplayInputs(
         rows_hash=rows_hash.digest(),
         times=first_and_last(pl.concat(ends)),

@@ -22,7 +22,7 @@ from slowwave.flows.publish.large_days import (
 )
 from slowwave.flows.publish.replay_inputs import ReplayInputs, Times
 from slowwave.transforms.core.hashing import digest, rows_digest
-from slowwave.transforms.core.node import Rows
+from slowwave.transforms.core.node import LandedInput
 from slowwave.transforms.core.schema import Landed, polars_schema
 from slowwave.transforms.decisions.effects import effective
 from slowwave.transforms.evidence.eligibility import memory_eligibility
@@ -90,7 +90,7 @@ class LogAsOf:
         if table.name not in self._set_aside:
             by_decision = self.left_out.filter(pl.col("landed_table") == table.name).drop("landed_table")
             files = [file for of_day in self.files(table).values() for file in of_day]
-            failed = self.checks.failed(table, files) if table in LANDED else by_decision.clear()
+            failed = self.checks.find_failed_rows(table, files) if table in LANDED else by_decision.clear()
             self._set_aside[table.name] = pl.concat([failed, by_decision])
         return self._set_aside[table.name]
 
@@ -104,7 +104,7 @@ class LogAsOf:
             self._set_aside_hashes_of[table.name] = by_day
         return self._set_aside_hashes_of[table.name]
 
-    def counted(self, table: type[Landed], rows: pl.LazyFrame) -> pl.LazyFrame:
+    def drop_set_aside(self, table: type[Landed], rows: pl.LazyFrame) -> pl.LazyFrame:
         """`rows` without those that are set aside."""
         return _without(rows, self.set_aside(table), "row_hash")
 
@@ -130,7 +130,7 @@ class LogAsOf:
             return pl.DataFrame(schema={"day": pl.Date, "row_hash": pl.String})
         narrow = list(dict.fromkeys([*table.key, table.event_time, "recorded_at", "row_hash"]))
         rows = (
-            self.counted(table, self.lake.scan_rows(table, chosen))
+            self.drop_set_aside(table, self.lake.scan_rows(table, chosen))
             .join(keys.lazy().select("key_hash").unique(), on="key_hash", how="semi")
             .select(*narrow, pl.col(table.event_time).dt.date().alias("day"))
             .filter(is_visible(table, self.as_of))
@@ -147,25 +147,27 @@ class LogAsOf:
         """
         chosen = [file for day in days for file in self.files(table).get(day, [])]
 
-        def seen(rows: pl.LazyFrame) -> pl.LazyFrame:
-            return self._seen(table, rows if of is None else rows.join(of, on=list(table.key), how="semi"), names)
+        def narrow_rows(rows: pl.LazyFrame) -> pl.LazyFrame:
+            return self._select_columns(
+                table, rows if of is None else rows.join(of, on=list(table.key), how="semi"), names
+            )
 
         if len(chosen) < _MANY_FILES and sum(file.size for file in chosen) < MANY_BYTES:
-            won = winning_versions(table, seen(self.lake.scan_rows(table, chosen)), self.as_of)
+            won = winning_versions(table, narrow_rows(self.lake.scan_rows(table, chosen)), self.as_of)
         else:  # most rows are the only one of their key: to compare them all takes longer, and more memory
             rows, several = scan_declared(table, [file.path for file in chosen]), _several(table, chosen).collect()
-            won = seen(_without(rows, several, "key_hash")).filter(is_visible(table, self.as_of))
+            won = narrow_rows(_without(rows, several, "key_hash")).filter(is_visible(table, self.as_of))
             if len(several):
                 compared = rows.join(several.lazy(), on="key_hash", how="semi").unique(subset="row_hash", keep="any")
-                won = pl.concat([won, winning_versions(table, seen(compared), self.as_of)])
+                won = pl.concat([won, winning_versions(table, narrow_rows(compared), self.as_of)])
         return _without(won, self.moved_away(table), "day", "row_hash")
 
-    def _seen(self, table: type[Landed], rows: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
+    def _select_columns(self, table: type[Landed], rows: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
         narrow = list(dict.fromkeys([*table.key, table.event_time, "recorded_at", "row_hash", *names]))
         day = pl.col(table.event_time).dt.date().alias("day")
-        return self.counted(table, rows).select(narrow).with_columns(day)
+        return self.drop_set_aside(table, rows).select(narrow).with_columns(day)
 
-    def rows_within(self, rows: Rows, day: date, within: Between) -> pl.LazyFrame:
+    def rows_within(self, rows: LandedInput, day: date, within: Between) -> pl.LazyFrame:
         """`rows` of one day, of a part of it: of its files little else is read."""
         table = rows.of
         found = [
@@ -173,9 +175,9 @@ class LogAsOf:
             for piece in pieces(self.files(table)[day], within)
         ]
         part = pl.concat([pl.LazyFrame(schema=polars_schema(table)), *found]).filter(within.holds())
-        part = self._seen(table, part, rows.columns).filter(is_visible(table, self.as_of))
+        part = self._select_columns(table, part, rows.columns).filter(is_visible(table, self.as_of))
         part = _without(_without(part, self._beaten(table, day), "row_hash"), self.moved_away(table), "day", "row_hash")
-        return part.unique(subset="row_hash", keep="any").rename(self._renamed(rows))
+        return part.unique(subset="row_hash", keep="any").rename(self._column_renames(rows))
 
     def _beaten(self, table: type[Landed], day: date) -> pl.DataFrame:
         """row_hash of the visible versions that lose to one of their key on the same day: few."""
@@ -184,18 +186,23 @@ class LogAsOf:
             told = (*table.key, table.event_time, "recorded_at", "row_hash", "key_hash")
             rows = scan_declared(table, with_columns(files, told))
             compared = rows.join(_several(table, files), on="key_hash", how="semi")
-            seen = self._seen(table, compared, ()).filter(is_visible(table, self.as_of)).unique("row_hash").collect()
+            seen = (
+                self._select_columns(table, compared, ())
+                .filter(is_visible(table, self.as_of))
+                .unique("row_hash")
+                .collect()
+            )
             won = winning_versions(table, seen.lazy(), self.as_of)
             lost = seen.lazy().join(won, on="row_hash", how="anti").select("row_hash")
             self._beaten_of[table.name, day] = lost.collect()
         return self._beaten_of[table.name, day]
 
-    def rows(self, rows: Rows, days: Iterable[date], of: pl.LazyFrame | None = None) -> pl.LazyFrame:
+    def rows(self, rows: LandedInput, days: Iterable[date], of: pl.LazyFrame | None = None) -> pl.LazyFrame:
         """The winning rows as far as they are read; of interactions `created_at` is `occurred_at` from here on."""
-        return self.winners(rows.of, days, rows.columns, of).rename(self._renamed(rows))
+        return self.winners(rows.of, days, rows.columns, of).rename(self._column_renames(rows))
 
     @staticmethod
-    def _renamed(rows: Rows) -> dict[str, str]:
+    def _column_renames(rows: LandedInput) -> dict[str, str]:
         return {"created_at": "occurred_at"} if rows.of is Interactions else {}
 
     @cached_property
@@ -217,7 +224,7 @@ class LogAsOf:
     @cached_property
     def pool(self) -> pl.DataFrame:
         """Memory pool visible at `as_of`."""
-        params = node_of(MEMORY_POOL).sliced(self.params)
+        params = node_of(MEMORY_POOL).select_params(self.params)
         states = self.states.lazy() if knows_expiry(self.params.evidence) else self.stated_states()
         return memory_pool(states, params).collect()
 

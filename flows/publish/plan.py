@@ -48,7 +48,7 @@ _Key = tuple[Any, ...]
 _READ_BYTES = 16 * 2**20
 
 
-class Plan:
+class BuildPlan:
     """What a publish as of `log.as_of` is computed from, and which days must be built for it first.
 
     `earlier` holds day_inputs of earlier runs: what they found for a signature holds for that signature.

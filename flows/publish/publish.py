@@ -15,7 +15,7 @@ import polars as pl
 from slowwave.flows.kernel.stage_costs import StageCosts, heard_by, stage_cost
 from slowwave.flows.land.quarantine import refused_rows, shown_text, with_texts
 from slowwave.flows.publish.base import Base, base_of
-from slowwave.flows.publish.plan import DayPlan, Plan
+from slowwave.flows.publish.plan import BuildPlan, DayPlan
 from slowwave.flows.publish.run import Run, one_row
 from slowwave.flows.publish.runner import Runner
 from slowwave.flows.publish.serving import Finding, ServingFile
@@ -35,30 +35,35 @@ WHERE "check" != $left_out
 _ANEW = "all tables were written anew: taking over unchanged rows of {run} failed ({error})"
 
 
-def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple[Path, list[Finding], dict[str, Any]]:
+def publish(
+    run: Run, plan: BuildPlan, built: Sequence[DayPlan], path: Path
+) -> tuple[Path, list[Finding], dict[str, Any]]:
     """Write and audit a serving file; returns its path, what the audits warned of, and its row of `runs`.
 
     Raises AuditFailedError when an audit failed, OSError when the disk cannot be written.
     """
     with heard_by(run.costs) as costs, stage_cost("publish"):
-        begun, anew = _begun(run, plan), ""
+        begun, anew = _begin_publish(run, plan), ""
         base = base_of(run, plan, begun[1].value(FittedStrengths))
         if base is not None:
             try:
-                return _written(run, plan, built, path, begun, base, costs)
+                return _write_serving_file(run, plan, built, path, begun, base, costs)
             except duckdb.Error as error:  # what it begins with is damaged where that was not looked at
-                begun, anew = _begun(run, plan), _ANEW.format(run=base.path.stem, error=str(error).partition("\n")[0])
-        return _written(run, plan, built, path, begun, None, costs, anew)
+                begun, anew = (
+                    _begin_publish(run, plan),
+                    _ANEW.format(run=base.path.stem, error=str(error).partition("\n")[0]),
+                )
+        return _write_serving_file(run, plan, built, path, begun, None, costs, anew)
 
 
-def _begun(run: Run, plan: Plan) -> tuple[PublishShell, Runner]:
+def _begin_publish(run: Run, plan: BuildPlan) -> tuple[PublishShell, Runner]:
     shell = PublishShell(run, plan)
     return shell, Runner(NODES, PUBLISHED, shell, run.params, plan.log.as_of)
 
 
-def _written(
+def _write_serving_file(
     run: Run,
-    plan: Plan,
+    plan: BuildPlan,
     built: Sequence[DayPlan],
     path: Path,
     begun: tuple[PublishShell, Runner],
@@ -72,7 +77,7 @@ def _written(
         shell.serving, shell.base = serving, base
         runner.run(lambda done, total: run.progress("publish", done, total))
         audited = partial(serving.audit, base.new_days if base else None)
-        row, findings = _finished(run, plan, built, serving, runner.rows, costs, audited, anew)
+        row, findings = _finish_publish(run, plan, built, serving, runner.rows, costs, audited, anew)
     return path, findings, row
 
 
@@ -88,9 +93,9 @@ def _without_cycles() -> Iterator[None]:
             gc.enable()
 
 
-def _finished(
+def _finish_publish(
     run: Run,
-    plan: Plan,
+    plan: BuildPlan,
     built: Sequence[DayPlan],
     serving: ServingFile,
     rows: dict[str, int],

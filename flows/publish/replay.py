@@ -15,7 +15,7 @@ from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.lake import scan_declared
 from slowwave.flows.lake.let_go.kept import scan_kept
 from slowwave.flows.lake.pieces import Between, gathered_pieces, pieces
-from slowwave.flows.publish.large_days import first_and_last, interactions_of, merged
+from slowwave.flows.publish.large_days import first_and_last, interactions_of, merge_files
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import DayPlan
 from slowwave.flows.publish.replay_inputs import ReplayInputs, Times
@@ -23,7 +23,7 @@ from slowwave.flows.publish.runner import Pieces, Runner
 from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.core.frames import framed
 from slowwave.transforms.core.hashing import digest
-from slowwave.transforms.core.node import Given, GraphError, Node, Rows, named
+from slowwave.transforms.core.node import Given, GraphError, LandedInput, Node, source_name
 from slowwave.transforms.core.schema import Table, polars_schema
 from slowwave.transforms.evidence.eligibility import ELIGIBLE, eligible_pool
 from slowwave.transforms.evidence.kept.kept import echoed_before, found_before, used_before
@@ -75,15 +75,15 @@ def batches_of_days(
     that allows, and as alike as days can be dealt, so that no worker waits for another's.
     """
     sizes = {plan.day: bytes_of[plan.day] + log.pool.height * _BYTES_PER_MEMORY for plan in plans}
-    wanted = max(len(_filled(plans, sizes, most)), min(parts, len(plans)))
+    wanted = max(len(_group_days(plans, sizes, most)), min(parts, len(plans)))
     low, high = 0, most
     while low < high:  # the least room with which so many are enough
         room = (low + high) // 2
-        low, high = (low, room) if len(_filled(plans, sizes, room)) <= wanted else (room + 1, high)
-    return _filled(plans, sizes, high)
+        low, high = (low, room) if len(_group_days(plans, sizes, room)) <= wanted else (room + 1, high)
+    return _group_days(plans, sizes, high)
 
 
-def _filled(plans: Sequence[DayPlan], sizes: Mapping[date, int], room: int) -> list[list[DayPlan]]:
+def _group_days(plans: Sequence[DayPlan], sizes: Mapping[date, int], room: int) -> list[list[DayPlan]]:
     """Days in order, in groups of which each takes what it has room for, and one day at least."""
     groups: list[list[DayPlan]] = []
     left = 0
@@ -203,7 +203,7 @@ class _Building:
             **{table: lambda _, table=table: self._in_texts(table) for table in BUCKETED},
         }
         if buckets:
-            self._readers |= {table: lambda _, table=table: self._merged(table) for table in self._in_buckets()}
+            self._readers |= {table: lambda _, table=table: self._merge_buckets(table) for table in self._in_buckets()}
         if buckets and MemoryReferences in self.missing:
             self._readers[MemoryDays] = lambda _: self._days_of_buckets()
 
@@ -211,21 +211,21 @@ class _Building:
         """What is found in texts, which are read once; what planning has found."""
         return self._readers.get(given)
 
-    def rows(self, rows: Rows, days: Iterable[date] | None) -> pl.LazyFrame:
+    def rows(self, rows: LandedInput, days: Iterable[date] | None) -> pl.LazyFrame:
         """The winning interactions of these days."""
         if rows is not REPLAYED:
-            message = f"of {named(rows)} no days are read here"
+            message = f"of {source_name(rows)} no days are read here"
             raise GraphError(message)
         chosen = [*(self._inputs if days is None else days)]
         if self.is_stored(ReplayedInteractions) and any(self._inputs[day].interactions is None for day in chosen):
-            return self.stored(ReplayedInteractions, chosen)
+            return self.scan_table(ReplayedInteractions, chosen)
         return pl.concat(interactions_of(self._log, day, self._inputs[day]).lazy() for day in chosen)
 
     def is_stored(self, table: type[Table]) -> bool:
         """Everything that the lake keeps, once what is missing of it is written."""
         return table in EVIDENCE and table not in self._unwritten
 
-    def stored(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
+    def scan_table(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
         """The partitions of these days."""
         names = {day: self._names[day][table.name] for day in (self._names if days is None else days)}
         return self._log.lake.scan_evidence(table, names)
@@ -246,7 +246,7 @@ class _Building:
         self._unwritten.discard(table)
         return 0  # of days nobody counts them
 
-    def rest(self) -> None:
+    def release_memory(self) -> None:
         """Give back what a node left behind."""
         give_back()
 
@@ -265,20 +265,20 @@ class _Building:
         """What `search_bucket` has written of what is missing."""
         return [table for table in _PARTED if table in self.missing]
 
-    def _merged(self, table: type[Table]) -> Pieces:
+    def _merge_buckets(self, table: type[Table]) -> Pieces:
         """What is in the buckets of the one day: a part at a time, by key."""
         ((day, names),) = self._names.items()
         paths = [
             self._log.lake.evidence_path(table, day, bucket_name(names[table.name], bucket)) for bucket in self._buckets
         ]
-        return merged(table, [LakeFile(day, path) for path in paths])
+        return merge_files(table, [LakeFile(day, path) for path in paths])
 
     def _days_of_buckets(self) -> Pieces:
         ((day, names),) = self._names.items()
         parts = [bucket_name(names[MemoryReferences.name], bucket) for bucket in self._buckets]
         references = (self._log.lake.scan_evidence(MemoryReferences, {day: part}).drop("day") for part in parts)
-        eligibility = self.stored(MemoryEligibility, [day]).drop("day")
-        params = node_of(MemoryDays).sliced(self._log.params)
+        eligibility = self.scan_table(MemoryEligibility, [day]).drop("day")
+        params = node_of(MemoryDays).select_params(self._log.params)
         yield memory_days_of_parts(eligibility, references, params)  # pyright: ignore[reportArgumentType] - their rows
 
 
@@ -306,7 +306,7 @@ def found_in_texts(
         if MemoryReferences in found:
             found[MemoryReferences].append(_references(log, rows, judged, first_and_last(wanted["occurred_at"])))
         if ExtractedStatements in found:
-            params = node_of(ExtractedStatements).sliced(log.params)
+            params = node_of(ExtractedStatements).select_params(log.params)
             with stage_cost("statements and pairs", "extracted_statements"):
                 found[ExtractedStatements].append(extracted_statements(rows, params))
             found[ExtractedStatements].append(_statements_before(log, rows))
@@ -340,7 +340,7 @@ def _references(log: LogAsOf, rows: pl.DataFrame, judged: Mapping[date, _Day], t
     with stage_cost("echo", "memory_references"):
         give_back()
         pool = log.pool_between(times).select(_ECHOED).collect()
-        params, echoed = node_of(MemoryReferences).sliced(log.params), None
+        params, echoed = node_of(MemoryReferences).select_params(log.params), None
         if is_gone.any():
             gone = rows.filter(is_gone)
             kept = scan_kept(log.lake, KeptReferences, _days_of(gone))
@@ -376,7 +376,9 @@ def _used(log: LogAsOf, rows: pl.DataFrame, judged: Mapping[date, _Day]) -> pl.D
             if of_day == days[-1] or sum(judged[one].eligible.height for one in together) >= _POOL_ROWS:
                 pool = pl.concat([_pool_of_day(log, one, judged[one]) for one in together])
                 of_days = asked.filter(pl.col("day").is_in(together))
-                used = used_memories_by_day(of_days, pool, word_vectors, node_of(USED_MEMORIES).sliced(log.params))
+                used = used_memories_by_day(
+                    of_days, pool, word_vectors, node_of(USED_MEMORIES).select_params(log.params)
+                )
                 found.append(within_reach(used, of_days, pool))
                 together = []
         return pl.concat(found)

@@ -57,11 +57,11 @@ class ReplayInputs:
 
     def name(self, table: type[Table]) -> str:
         """What a partition is called: a param that the table does not follow from leaves its name alone."""
-        return partition_name(self.fingerprint, self._named(table))
+        return partition_name(self.fingerprint, self._partition_params(table))
 
     def former_name_of(self, table: type[Table]) -> str:
         """What releases before lake format 4 called it, if what they put into it is what is in it now: else ''."""
-        return "" if _CITED in self._named(table) else self.former_name
+        return "" if _CITED in self._partition_params(table) else self.former_name
 
     @property
     def bytes(self) -> int:
@@ -69,8 +69,10 @@ class ReplayInputs:
         rows = 0 if self.interactions is None else self.interactions.estimated_size()
         return int(rows + self.eligibility.estimated_size())
 
-    def _named(self, table: type[Table]) -> dict[str, object]:
-        return self.params.named(params_behind(table), is_any_long=self.is_any_long, is_any_cited=self.is_any_cited)
+    def _partition_params(self, table: type[Table]) -> dict[str, object]:
+        return self.params.partition_params(
+            params_behind(table), is_any_long=self.is_any_long, is_any_cited=self.is_any_cited
+        )
 
     def _named_after(self, params_hash: str) -> str:
         if self.times is None:

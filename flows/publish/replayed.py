@@ -8,13 +8,13 @@ from datetime import date
 import polars as pl
 
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.publish.plan import Plan
+from slowwave.flows.publish.plan import BuildPlan
 from slowwave.transforms.core.frames import Lazy, framed
 from slowwave.transforms.evidence.tables import ReplayedInteractions
 from slowwave.transforms.landing.tables import Interactions
 
 
-def replayed_interactions(lake: Lake, plan: Plan, names: Mapping[date, str]) -> Lazy[ReplayedInteractions]:
+def replayed_interactions(lake: Lake, plan: BuildPlan, names: Mapping[date, str]) -> Lazy[ReplayedInteractions]:
     """replayed_interactions of these partitions, by day, with user_id wherever an interaction names one.
 
     Days that a release built which did not look for users stay as they are; their users are looked up in the log.

@@ -15,7 +15,7 @@ import polars as pl
 
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.transforms.core.frames import framed
-from slowwave.transforms.core.node import Given, GraphError, Handed, Node, Part, Rows, Source, Taken
+from slowwave.transforms.core.node import Given, GraphError, Handed, LandedInput, Node, Source, TableInput, Taken
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.core.times import epoch_day
 from slowwave.transforms.params import Params
@@ -31,7 +31,7 @@ class Shell(Protocol):
         """What reads it instead of the function of its node, if anything does."""
         ...
 
-    def rows(self, rows: Rows, days: Iterable[date] | None) -> pl.LazyFrame:
+    def rows(self, rows: LandedInput, days: Iterable[date] | None) -> pl.LazyFrame:
         """Winning rows of a landed table, of all days or of these."""
         ...
 
@@ -39,7 +39,7 @@ class Shell(Protocol):
         """Whether a table is there already, by day: it is read, not computed."""
         ...
 
-    def stored(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
+    def scan_table(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
         """Such a table, of all days or of these; of a state what was kept, of whatever night, or nothing."""
         ...
 
@@ -51,7 +51,7 @@ class Shell(Protocol):
         """Keep a table; returns its rows. It may be stored from then on."""
         ...
 
-    def rest(self) -> None:
+    def release_memory(self) -> None:
         """Told after each node that cost much: what it left behind can be given back."""
         ...
 
@@ -74,7 +74,7 @@ class Runner:
         self._shell = shell
         self._params = params
         self._offered = {"as_of": as_of, "today": epoch_day(as_of), "counted_as": stage_cost}
-        self._by_given = {given: node for node in nodes for given in node.gives}
+        self._by_given = {given: node for node in nodes for given in node.outputs}
         self._tables = wanted
         self._nodes = _behind(nodes, wanted, shell)
         self._values: dict[Given, Any] = {}
@@ -99,7 +99,7 @@ class Runner:
                 if table in self._tables or table is node.state:
                     self._write(node, table)
             self._let_go(self._nodes[place + 1 :])
-            self._shell.rest()
+            self._shell.release_memory()
         progress(len(self._nodes), len(self._nodes))
 
     def _is_stored(self, given: Taken) -> bool:
@@ -118,9 +118,9 @@ class Runner:
 
     def _let_go(self, later: Sequence[Node]) -> None:
         """Keep of what there is what these nodes take or give, and of a table the columns that they take."""
-        taken = [one for node in later for one in node.takes.values()]
+        taken = [one for node in later for one in node.inputs.values()]
         for given in [given for given in self._values if self._by_given[given] not in later]:
-            parts = [one for one in taken if isinstance(one, Part) and one.of is given]
+            parts = [one for one in taken if isinstance(one, TableInput) and one.of is given]
             if given in taken:
                 continue
             if not parts:
@@ -130,7 +130,7 @@ class Runner:
 
     def _compute(self, node: Node) -> None:
         self._done.add(node)
-        readers = {given: self._shell.reader(given) for given in node.gives}
+        readers = {given: self._shell.reader(given) for given in node.outputs}
         if all(readers.values()):
             with stage_cost(node.stage, node.name):
                 self._values |= {given: reader(self) for given, reader in readers.items() if reader is not None}
@@ -138,23 +138,23 @@ class Runner:
         function = _function(node.function)
         if node.grain == "day":
             pieces = self._by_day(node, function)
-            self._values[node.gives[0]] = pieces if node.tables else self._stacked(node, pieces)
+            self._values[node.outputs[0]] = pieces if node.tables else self._concat_pieces(node, pieces)
             return
         arguments = self._arguments(node, function, None)
         with stage_cost(node.stage, node.name):
             found = function(**arguments)
-            found = (found,) if len(node.gives) == 1 else found
+            found = (found,) if len(node.outputs) == 1 else found
             self._values |= {
                 given: one.collect() if isinstance(one, pl.LazyFrame) else one
-                for given, one in zip(node.gives, found, strict=True)
+                for given, one in zip(node.outputs, found, strict=True)
             }
 
     def _by_day(self, node: Node, function: Callable[..., Any]) -> Pieces:
         """What a node gives, some days at a time, or piece by piece as it takes them."""
-        for name, taken in node.takes.items():
+        for name, taken in node.inputs.items():
             pieces = None if isinstance(taken, tuple) else self._values.get(taken)  # type: ignore[arg-type] - else not found
             if isinstance(pieces, Iterator):
-                others = {other: one for other, one in node.takes.items() if other != name}
+                others = {other: one for other, one in node.inputs.items() if other != name}
                 arguments = self._arguments(node, function, None, others)
                 for piece in pieces:
                     yield _eager(function(**arguments, **{name: _as_declared(piece, function, name)}))
@@ -162,7 +162,7 @@ class Runner:
         for days in self._shell.days_together(node, self):
             yield _eager(function(**self._arguments(node, function, days)))
 
-    def _stacked(self, node: Node, pieces: Pieces) -> pl.DataFrame:
+    def _concat_pieces(self, node: Node, pieces: Pieces) -> pl.DataFrame:
         with stage_cost(node.stage, node.name):
             return pl.concat(pieces)
 
@@ -171,26 +171,26 @@ class Runner:
         node: Node,
         function: Callable[..., Any],
         days: Sequence[date] | None,
-        takes: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         found = {
             name: _as_declared(self._value(taken, days), function, name)
-            for name, taken in (node.takes if takes is None else takes).items()
+            for name, taken in (node.inputs if inputs is None else inputs).items()
         }
         signature = inspect.signature(function).parameters
         if node.params:
-            found["params"] = node.sliced(self._params)
+            found["params"] = node.select_params(self._params)
         if node.state is not None:
-            found["before"] = _as_declared(self._shell.stored(node.state, None), function, "before")
+            found["before"] = _as_declared(self._shell.scan_table(node.state, None), function, "before")
         return found | {name: value for name, value in self._offered.items() if name in signature}
 
     def _value(self, taken: Taken | tuple[Taken, ...], days: Sequence[date] | None = None) -> Any:  # noqa: ANN401
         if isinstance(taken, tuple):
             message = f"{' and '.join(str(one) for one in taken)} together are read by nobody here"
             raise GraphError(message)
-        if isinstance(taken, Rows):
+        if isinstance(taken, LandedInput):
             return self._shell.rows(taken, days)
-        if isinstance(taken, Part):
+        if isinstance(taken, TableInput):
             return self.value(taken.of).select(taken.columns)
         if days is not None and self._is_stored(taken):
             return self._shell.stored(taken, days)  # type: ignore[arg-type] - what is stored is a table
@@ -202,10 +202,10 @@ def _behind(nodes: Sequence[Node], wanted: Collection[type[Table]], shell: Shell
     needed: set[Source] = {*wanted}
     found: list[Node] = []
     for node in reversed(nodes):
-        if needed.intersection(node.gives):
+        if needed.intersection(node.outputs):
             found.append(node)
-            if not all(map(shell.reader, node.gives)):
-                taken = (taken for taken in node.taken if not isinstance(taken, Rows))
+            if not all(map(shell.reader, node.outputs)):
+                taken = (taken for taken in node.taken if not isinstance(taken, LandedInput))
                 needed |= {taken for taken in taken if isinstance(taken, Handed) or not shell.is_stored(taken)}
     return found[::-1]
 

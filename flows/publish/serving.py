@@ -20,7 +20,7 @@ import polars as pl
 from slowwave.flows.kernel.errors import AuditFailedError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.store import TEMPORARY, fsync_path, make_durable_folder
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.current.links import link_current
 from slowwave.flows.lake.current.pointer import bucket_of, point_at
@@ -83,13 +83,17 @@ class Finding:
     blamed: str = ""  # the first row at fault as TABLE:KEY, where the audit selects one that landed
 
     def __str__(self) -> str:
-        shown = "; ".join(", ".join(f"{name} {_shown(value)}" for name, value in row.items()) for row in self.examples)
+        shown = "; ".join(
+            ", ".join(f"{name} {_format_value(value)}" for name, value in row.items()) for row in self.examples
+        )
         # what must never be is reported by the rule that it breaks, what is worth knowing by what it is
-        many = f"broken by {counted(self.rows, 'row')}" if self.audit.severity == "fail" else f"{self.rows:,} found"
+        many = (
+            f"broken by {format_count(self.rows, 'row')}" if self.audit.severity == "fail" else f"{self.rows:,} found"
+        )
         return f"{self.audit.name}: {many}. {self.audit.description} For example {shown}"
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     """A value on one line: texts as Python quotes them, for they come from logs, and times to the second."""
     if isinstance(value, datetime):
         return utc_text(value)
@@ -153,11 +157,11 @@ def audit_findings(
         rows = selected.fetchall()
         if rows:
             first = [dict(zip(names, row, strict=True)) for row in rows[:_SHOWN_ROWS]]
-            findings.append(Finding(audit, len(rows), first, _blamed(names, rows[0])))
+            findings.append(Finding(audit, len(rows), first, _identify_row(names, rows[0])))
     return findings
 
 
-def _blamed(names: Sequence[str], row: tuple[object, ...]) -> str:
+def _identify_row(names: Sequence[str], row: tuple[object, ...]) -> str:
     told = ((table.name, row[names.index(table.key[0])]) for table in LANDED if table.key[0] in names)
     return next((f"{table}:{key}" for table, key in told if key), "")
 
@@ -199,7 +203,7 @@ def day_hashes(
     return {day: told for day, *told in found.fetchall()}
 
 
-def fetched(
+def fetch_frame(
     connection: duckdb.DuckDBPyConnection,
     query: str,
     schema: pl.Schema | Mapping[str, type[pl.DataType]],
@@ -324,7 +328,7 @@ class ServingFile:
     def _limit(self, megabytes: int) -> None:
         self.connection.execute(f"SET memory_limit = '{megabytes}MB'")
 
-    def rest(self) -> None:
+    def release_memory(self) -> None:
         """Hand back what DuckDB holds of what was written: it reads from the disk what it is asked for next."""
         if not self._is_holding:
             return

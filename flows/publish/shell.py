@@ -16,15 +16,15 @@ from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.lake import LakeFile, scan_declared
 from slowwave.flows.publish.base import COMPARED, TAKEN_OVER, Base
-from slowwave.flows.publish.plan import Plan, together
+from slowwave.flows.publish.plan import BuildPlan, together
 from slowwave.flows.publish.replayed import replayed_interactions
 from slowwave.flows.publish.run import Run
 from slowwave.flows.publish.runner import Pieces, Runner
-from slowwave.flows.publish.serving import ServingFile, day_hashes, fetched
+from slowwave.flows.publish.serving import ServingFile, day_hashes, fetch_frame
 from slowwave.flows.publish.states import keep_state, kept_state
 from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.core.frames import conform, empty, framed
-from slowwave.transforms.core.node import Given, Node, Rows
+from slowwave.transforms.core.node import Given, LandedInput, Node
 from slowwave.transforms.core.schema import State, Table
 from slowwave.transforms.decisions.nodes import STATEMENT_DAYS
 from slowwave.transforms.evidence.nodes import CHUNK_DAYS, MEMORY_STATES, WORD_VECTORS
@@ -84,7 +84,7 @@ _TOUCHES_SCHEMA = {
 class PublishShell:
     """The shell of one publish (see `runner.Shell`); `serving` is set before anything is written."""
 
-    def __init__(self, run: Run, plan: Plan) -> None:
+    def __init__(self, run: Run, plan: BuildPlan) -> None:
         self.serving: ServingFile | None = None
         self.base: Base | None = None
         self._run = run
@@ -100,24 +100,24 @@ class PublishShell:
             STATEMENT_DAYS: lambda _: plan.partitions(ExtractedStatements),
             REFERENCE_NAMES: lambda _: plan.partitions(MemoryReferences),
             LandedDays: lambda _: self._landed_days(),
-            ATTEMPTED_INTERACTIONS: lambda runner: self._attempted(runner.value(ATTEMPTS)),
+            ATTEMPTED_INTERACTIONS: lambda runner: self._attempted_interactions(runner.value(ATTEMPTS)),
             COUNTS_HISTORY: self._counts_history,
-            TOUCHES: lambda _: fetched(self._file().connection, _TOUCHES, _TOUCHES_SCHEMA),
+            TOUCHES: lambda _: fetch_frame(self._file().connection, _TOUCHES, _TOUCHES_SCHEMA),
         }
 
     def reader(self, given: Given) -> Callable[[Runner], Any] | None:
         """What is read here."""
         return self._readers.get(given)
 
-    def rows(self, rows: Rows, days: Iterable[date] | None) -> pl.LazyFrame:
+    def rows(self, rows: LandedInput, days: Iterable[date] | None) -> pl.LazyFrame:
         """Winning rows of a landed table, of all days or of these."""
-        return self._read(rows, self._plan.log.files(rows.of) if days is None else days)
+        return self._read_rows(rows, self._plan.log.files(rows.of) if days is None else days)
 
     def is_stored(self, table: type[Table]) -> bool:
         """What the lake keeps is there: it was built before."""
         return table in EVIDENCE
 
-    def stored(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
+    def scan_table(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
         """The partitions that the plan names, of all days or of these; of a state what serves this publish best."""
         if issubclass(table, State):
             # a full rebuild takes nothing over, nor does one without what is erased
@@ -135,15 +135,15 @@ class PublishShell:
 
     def days_together(self, node: Node, runner: Runner) -> Iterator[Sequence[date]]:
         """All days, or those that differ from the base, so many at a time as are read together."""
-        if PublishedReferences in node.gives:
+        if PublishedReferences in node.outputs:
             yield from self._days_of_references()
             return
         yield ()  # the columns, where there is no day
         files = self._plan.log.files(Interactions)
-        if BOUND_DAYS in node.gives and runner.value(BOUND_REACHES).is_empty():
+        if BOUND_DAYS in node.outputs and runner.value(BOUND_REACHES).is_empty():
             return
         for days in together(files, lambda day: _bytes(files[day]), _LANDED_BYTES):
-            if CHUNK_DAYS not in node.gives or _names_chunks([file for day in days for file in files[day]]):
+            if CHUNK_DAYS not in node.outputs or _names_chunks([file for day in days for file in files[day]]):
                 yield days
 
     def write(self, table: type[Table], pieces: Pieces) -> int:
@@ -162,7 +162,7 @@ class PublishShell:
             for condition, old in base.differing(table):
                 serving.remove(table, condition, old)
         for piece in pieces:
-            serving.extend(table, self._stamped(piece.lazy()))
+            serving.extend(table, self._add_run_columns(piece.lazy()))
             rows += piece.height
             if table in TAKEN_OVER:
                 give_back()
@@ -181,14 +181,14 @@ class PublishShell:
             table, f'list_contains(CAST($same AS DATE[]), CAST("{dated}" AS DATE)) IS NOT TRUE', {"same": same}
         )
         differing = rows.lazy().filter(~pl.col(dated).dt.date().is_in(same))
-        serving.extend(table, self._stamped(differing))
+        serving.extend(table, self._add_run_columns(differing))
         serving.stamp(table, self._run.run_id, self._plan.log.as_of)
         return rows.height
 
-    def rest(self) -> None:
+    def release_memory(self) -> None:
         """Give back what a node left behind: the next one needs the room."""
         if self.serving is not None and has_held_much():
-            self.serving.rest()
+            self.serving.release_memory()
         give_back()
 
     def _file(self) -> ServingFile:
@@ -197,7 +197,7 @@ class PublishShell:
             raise ValueError(message)
         return self.serving
 
-    def _stamped(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+    def _add_run_columns(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         as_of = pl.lit(self._plan.log.as_of, dtype=pl.Datetime("us"))
         return rows.with_columns(pl.lit(self._run.run_id).alias("run_id"), as_of.alias("as_of"))
 
@@ -208,7 +208,7 @@ class PublishShell:
         paths = {day: self._run.lake.evidence_path(MemoryReferences, day, names[day]) for day in days}
         return together(sorted(paths), lambda day: storage_of(paths[day]).size(paths[day]), _EVIDENCE_BYTES)
 
-    def _read(self, rows: Rows, days: Iterable[date], of: pl.LazyFrame | None = None) -> pl.LazyFrame:
+    def _read_rows(self, rows: LandedInput, days: Iterable[date], of: pl.LazyFrame | None = None) -> pl.LazyFrame:
         """The winning rows, and no more of them than is asked for: hashes take longer to read than most else."""
         names = ["occurred_at" if rows.of is Interactions and name == "created_at" else name for name in rows.columns]
         return self._plan.log.rows(rows, days, of).select(names)
@@ -237,14 +237,14 @@ class PublishShell:
             # relaxed: a later release may widen the type of a landed column
             yield landed_days(pl.concat(rows, how="vertical_relaxed")).collect()
 
-    def _attempted(self, attempts: pl.DataFrame) -> pl.DataFrame:
+    def _attempted_interactions(self, attempts: pl.DataFrame) -> pl.DataFrame:
         """Numbered. Some days at a time: what was offered in all takes several times as much to find as to hold."""
         log = self._plan.log
         of = attempts.filter(pl.col("interaction_id").is_not_null()).select("interaction_id").unique().lazy()
         files = log.files(Interactions)
         days = [day.day for day in self._plan.days] if attempts.height else []
         found = [
-            self._read(ATTEMPTED, some, of).with_columns(pl.col("project").fill_null("")).collect()
+            self._read_rows(ATTEMPTED, some, of).with_columns(pl.col("project").fill_null("")).collect()
             for some in [(), *together(days, lambda day: _bytes(files[day]), _ATTEMPTED_BYTES)]
         ]
         return pl.concat(found).with_row_index("interaction")
@@ -257,7 +257,7 @@ class PublishShell:
         numbers = runner.value(TIMELINES).memories.select("memory", "memory_id")
         later = [day.day for day in self._plan.days if day.day >= first_day]
         days = (
-            self.stored(MemoryDays, later)
+            self.scan_table(MemoryDays, later)
             .select("memory_id", "day", pl.col(COUNTS).cast(pl.UInt32))
             .join(numbers.lazy(), on="memory_id")
             .drop("memory_id")
@@ -280,7 +280,7 @@ class PublishShell:
     def _counts_before(self, first_day: date) -> pl.DataFrame:
         """Counts of each memory up to a day, as published; they only grow."""
         counts = ", ".join(f"max({name}) AS {name}" for name in COUNTS)
-        return fetched(
+        return fetch_frame(
             self._file().connection,
             f"SELECT memory_id, {counts} FROM {MemoryHealthHistory.name} WHERE day < $first_day GROUP BY memory_id",  # noqa: S608 - declared names
             {"memory_id": pl.String, **dict.fromkeys(COUNTS, pl.Int64)},

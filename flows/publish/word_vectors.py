@@ -85,17 +85,17 @@ class _WordLlama:
         listed, places = words.to_list(), self._places
         new = [word for word in dict.fromkeys(listed) if word not in places]
         if len(places) + len(new) > _MOST_KEPT:
-            return self._told(listed)
+            return self._embed_words(listed)
         if new:
-            self._kept = np.concatenate([self._kept, self._told(new)])
+            self._kept = np.concatenate([self._kept, self._embed_words(new)])
             places.update(zip(new, range(len(places), len(places) + len(new)), strict=True))
         return self._kept[np.fromiter((places[word] for word in listed), np.int64, len(listed))]
 
-    def _told(self, words: list[str]) -> NDArray[np.int16]:
+    def _embed_words(self, words: list[str]) -> NDArray[np.int16]:
         if not words:
             return np.zeros((0, DIMENSIONS), np.int16)
         # the loop is three times as fast, but to read the merges takes as long as fifty thousand words
-        tokens, ends = self.tokens(*_end_to_end(words)) if "_merges" in self.__dict__ else self._tokenized(words)
+        tokens, ends = self.tokens(*_end_to_end(words)) if "_merges" in self.__dict__ else self._tokenize_words(words)
         # a product of sparse rows sums without a copy of each token's vector for each of its words
         known, column = np.unique(tokens, return_inverse=True)
         counts = sp.csr_array((np.ones(len(tokens), np.int32), column, ends), shape=(len(words), len(known)))
@@ -114,7 +114,7 @@ class _WordLlama:
         """Tokens of words, end to end, and 0 and where each word's end; the words are UTF-8, with ends alike."""
         loops: Any = kernel("language.byte_pairs_kernel")
         if loops is None:
-            return self._tokenized([bytes(text[at:end]).decode() for at, end in pairwise(ends.tolist())])
+            return self._tokenize_words([bytes(text[at:end]).decode() for at, end in pairwise(ends.tolist())])
         found = np.empty(len(text) + len(ends), np.int32)
         found_ends = np.zeros(len(ends), np.int64)
         done = 0
@@ -123,12 +123,12 @@ class _WordLlama:
             if done == len(ends) - 1:
                 return found[: found_ends[-1]], found_ends
             # one word of many letters, for which the loop would take long
-            own, _ = self._tokenized([bytes(text[ends[done] : ends[done + 1]]).decode()])
+            own, _ = self._tokenize_words([bytes(text[ends[done] : ends[done + 1]]).decode()])
             found_ends[done + 1] = found_ends[done] + len(own)
             found[found_ends[done] : found_ends[done + 1]] = own
             done += 1
 
-    def _tokenized(self, words: list[str]) -> tuple[NDArray[np.int32], Integers]:
+    def _tokenize_words(self, words: list[str]) -> tuple[NDArray[np.int32], Integers]:
         found: list[list[int]] = []
         for start in range(0, len(words), _BLOCK):  # what is known of a word takes a kilobyte, its tokens a few bytes
             block = words[start : start + _BLOCK]

@@ -19,7 +19,7 @@ _TYPES = {
 _LIST = re.compile(r"\[\]$")
 
 
-def named(*parts: str) -> str:
+def quote_name(*parts: str) -> str:
     """A name, or a qualified one, as SQL quotes it."""
     return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
 
@@ -32,18 +32,18 @@ def postgres_type(column: Column) -> str:
 
 def create_table(schema: str, table: type[Table], *, with_key: bool = True) -> list[str]:
     """Statements that make a table with its key and comments."""
-    lines = [f"{named(c.name)} {postgres_type(c)}{'' if c.nullable else ' NOT NULL'}" for c in columns(table)]
-    lines += [f"PRIMARY KEY ({', '.join(map(named, table.key))})"] if with_key else []
+    lines = [f"{quote_name(c.name)} {postgres_type(c)}{'' if c.nullable else ' NOT NULL'}" for c in columns(table)]
+    lines += [f"PRIMARY KEY ({', '.join(map(quote_name, table.key))})"] if with_key else []
     return [
-        f"CREATE TABLE {named(schema, table.name)} ({', '.join(lines)})",
-        f"COMMENT ON TABLE {named(schema, table.name)} IS {text(table_comment(table) + MARK)}",
+        f"CREATE TABLE {quote_name(schema, table.name)} ({', '.join(lines)})",
+        f"COMMENT ON TABLE {quote_name(schema, table.name)} IS {text(table_comment(table) + MARK)}",
         *[comment_on(schema, table, c) for c in columns(table)],
     ]
 
 
 def comment_on(schema: str, table: type[Table], column: Column) -> str:
     """The statement that says what a column means."""
-    return f"COMMENT ON COLUMN {named(schema, table.name, column.name)} IS {text(comment(column))}"
+    return f"COMMENT ON COLUMN {quote_name(schema, table.name, column.name)} IS {text(comment(column))}"
 
 
 def text(value: str) -> str:
@@ -54,7 +54,7 @@ def text(value: str) -> str:
 
 def readable(column: Column) -> str:
     """A column in DuckDB's SQL as Postgres can hold it: no NUL in a text."""
-    name = named(column.name)
+    name = quote_name(column.name)
     if column.duckdb_type == "VARCHAR":
         return f"replace({name}, chr(0), chr(65533)) AS {name}"
     if column.duckdb_type == "VARCHAR[]":

@@ -22,7 +22,7 @@ from slowwave.flows.ask.export import write_table
 from slowwave.flows.kernel.doors import outside
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import is_run_id
-from slowwave.flows.kernel.storage.client import Client
+from slowwave.flows.kernel.storage.client import BucketClient
 from slowwave.flows.kernel.store import write_durably
 from slowwave.flows.kernel.times import utc_iso
 from slowwave.flows.publish_to.target import Files
@@ -68,7 +68,7 @@ def publish_to_files(path: Path, to: Files, *, unless_there: bool = False) -> di
     if unless_there and before.get("run_id") == run_id:
         return {}
     with tempfile.TemporaryDirectory(prefix="slowwave-publish-") as aside:
-        tables = _written(path, place, run_id, Path(aside))
+        tables = _write_tables(path, place, run_id, Path(aside))
         manifest = {"made_by": _MADE_BY, "format": 1, "run_id": run_id, "as_of": _as_of(path), "tables": tables}
         file = Path(aside) / MANIFEST
         file.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
@@ -92,7 +92,7 @@ def _manifest(place: _Place, to: Files) -> dict[str, Any]:
     raise UserError(message)
 
 
-def _written(path: Path, place: _Place, run_id: str, aside: Path) -> list[dict[str, Any]]:
+def _write_tables(path: Path, place: _Place, run_id: str, aside: Path) -> list[dict[str, Any]]:
     tables = []
     try:
         with locked_connection(path, limits=_LIMITS) as connection:
@@ -147,7 +147,7 @@ class _Folder:
 
 class _Bucket:
     def __init__(self, url: str) -> None:
-        self._client = Client(url)
+        self._client = BucketClient(url)
 
     def read(self, key: str) -> bytes | None:
         try:

@@ -20,8 +20,8 @@ from slowwave.flows.ask.connection import (
     locked_connection,
 )
 from slowwave.flows.kernel.errors import UserError, not_installed
-from slowwave.flows.kernel.terminal import quoted, shortened
-from slowwave.flows.publish_to.ddl import MARK, comment_on, create_table, named, postgres_type, readable
+from slowwave.flows.kernel.terminal import quote_shortened, shorten_to_width
+from slowwave.flows.publish_to.ddl import MARK, comment_on, create_table, postgres_type, quote_name, readable
 from slowwave.flows.publish_to.target import PASSWORD, Postgres
 from slowwave.transforms.core.schema import Column, Table, columns
 from slowwave.transforms.graph import SERVING
@@ -111,7 +111,7 @@ def publish_to_postgres(
     except duckdb.Error as error:
         raise UserError(OTHER_RELEASE if is_of_another_release(error) else error_lines(error)) from error
     except driver.Error as error:
-        raise UserError(_told(error, to)) from None  # the driver's own words may hold what it was given
+        raise UserError(_describe_error(error, to)) from None  # the driver's own words may hold what it was given
     return rows
 
 
@@ -133,7 +133,7 @@ class _Database:
 
     def last_run(self) -> str | None:
         """The newest run of what was published there last; None: nothing was."""
-        runs = named(self._schema, Runs.name)
+        runs = quote_name(self._schema, Runs.name)
         self._cursor.execute("SELECT to_regclass($1)::text", (runs,))
         if self._cursor.fetchall() == [(None,)]:
             return None
@@ -143,17 +143,18 @@ class _Database:
     def publish(self, path: Path) -> dict[str, int]:
         for setting in _SETTINGS:
             self._cursor.execute(setting)
-        if not self._asked(_ALONE)[0][0]:
+        if not self._fetch_rows(_ALONE)[0][0]:
             message = (
-                f"another publish-to is at work in the schema {quoted(self._schema)}: run this again when it is done"
+                f"another publish-to is at work in the schema {quote_shortened(self._schema)}: run this "
+                "again when it is done"
             )
             raise UserError(message)
-        if not self._asked(_HAS_SCHEMA):
-            self._cursor.execute(f"CREATE SCHEMA {named(self._schema)}")
+        if not self._fetch_rows(_HAS_SCHEMA):
+            self._cursor.execute(f"CREATE SCHEMA {quote_name(self._schema)}")
         with locked_connection(path, limits=_LIMITS) as published:
             held = {name for (name,) in published.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
             tables = [table for table in SERVING if table.name in held]
-            found = self._asked(_TABLES)
+            found = self._fetch_rows(_TABLES)
             there = {name: (kind, said, key) for name, kind, said, key, _ in found}
             self._refuse_foreign(tables, there)
             self._refuse_guarded({name for name, *_, is_guarded in found if is_guarded}, tables)
@@ -178,7 +179,7 @@ class _Database:
             self._replace(table, held_columns.get(table.name, {}))
         return rows
 
-    def _asked(self, sql: str) -> list[tuple[Any, ...]]:
+    def _fetch_rows(self, sql: str) -> list[tuple[Any, ...]]:
         self._cursor.execute(sql, (self._schema,))
         return self._cursor.fetchall()
 
@@ -187,7 +188,8 @@ class _Database:
             kind, said, _ = there.get(table.name, ("r", MARK, ""))
             if kind != "r" or not said.endswith(MARK):
                 message = (
-                    f"the schema {quoted(self._schema)} has a relation {table.name} that slowwave did not make:"
+                    f"the schema {quote_shortened(self._schema)} has a relation {table.name} that slowwave "
+                    "did not make:"
                     " nothing was changed; name another schema with --schema"
                 )
                 raise UserError(message)
@@ -203,10 +205,10 @@ class _Database:
                 )
                 raise UserError(message)
         ours = {table.name for table in tables}
-        for name, constraint, referring, can_wait in self._asked(_REFERRING):
+        for name, constraint, referring, can_wait in self._fetch_rows(_REFERRING):
             if name in ours and not can_wait:
                 message = (
-                    f"the foreign key {quoted(constraint)} of {shortened(referring, 100)} refers to"
+                    f"the foreign key {quote_shortened(constraint)} of {shorten_to_width(referring, 100)} refers to"
                     f" {self._schema}.{name}, all rows of which are replaced: nothing was changed; make it DEFERRABLE"
                     " and ON DELETE NO ACTION, or drop it"
                 )
@@ -214,14 +216,14 @@ class _Database:
 
     def _stage(self, published: duckdb.DuckDBPyConnection, table: type[Table]) -> int:
         listed = ", ".join(readable(column) for column in columns(table))
-        relation = published.sql(f"SELECT {listed} FROM {named(table.name)}")  # noqa: S608 - declared names
+        relation = published.sql(f"SELECT {listed} FROM {quote_name(table.name)}")  # noqa: S608 - declared names
         return self._cursor.adbc_ingest(
-            _staged(table), relation.to_arrow_reader(_BATCH_ROWS), mode="create", temporary=True
+            _staging_table(table), relation.to_arrow_reader(_BATCH_ROWS), mode="create", temporary=True
         )
 
     def _found_columns(self) -> dict[str, dict[str, tuple[str, bool]]]:
         found: dict[str, dict[str, tuple[str, bool]]] = {}
-        for table, name, dtype, not_null in self._asked(_COLUMNS):
+        for table, name, dtype, not_null in self._fetch_rows(_COLUMNS):
             found.setdefault(table, {})[name] = dtype, not_null
         return found
 
@@ -229,17 +231,17 @@ class _Database:
         """Add the columns that an earlier release did not have; those that are no more stay, and are NULL."""
         declared = {column.name: column for column in columns(table)}
         changes = [
-            f"ADD COLUMN {named(name)} {postgres_type(declared[name])}" for name in declared.keys() - found.keys()
+            f"ADD COLUMN {quote_name(name)} {postgres_type(declared[name])}" for name in declared.keys() - found.keys()
         ]
         changes += [
-            f"ALTER COLUMN {named(name)} DROP NOT NULL"
+            f"ALTER COLUMN {quote_name(name)} DROP NOT NULL"
             for name, (_, not_null) in found.items()
             if not_null and (name not in declared or declared[name].nullable)
         ]
         for name in declared.keys() & found.keys():
             self._refuse_other_type(table, declared[name], found[name][0])
         if changes:
-            self._cursor.execute(f"ALTER TABLE {named(self._schema, table.name)} {', '.join(sorted(changes))}")
+            self._cursor.execute(f"ALTER TABLE {quote_name(self._schema, table.name)} {', '.join(sorted(changes))}")
             for name in sorted(declared.keys() - found.keys()):
                 self._cursor.execute(comment_on(self._schema, table, declared[name]))
                 self._note(f"{table.name} has the new column {name}")
@@ -253,36 +255,39 @@ class _Database:
             raise UserError(message)
 
     def _drop_key(self, table: type[Table], constraint: str, why: str) -> None:
-        self._cursor.execute(f"ALTER TABLE {named(self._schema, table.name)} DROP CONSTRAINT {named(constraint)}")
+        self._cursor.execute(
+            f"ALTER TABLE {quote_name(self._schema, table.name)} DROP CONSTRAINT {quote_name(constraint)}"
+        )
         self._note(f"{table.name} has no key any more: {why}")
 
     def _replace(self, table: type[Table], found: Container[str]) -> None:
         """Give the table its new rows; columns that are there by an old name too, by both."""
         new = [(c.name, c.name) for c in columns(table)]
         new += [(c.old_name, c.name) for c in columns(table) if c.old_name is not None and c.old_name in found]
-        listed, read = (", ".join(map(named, names)) for names in zip(*new, strict=True))
-        at = named(self._schema, table.name)
+        listed, read = (", ".join(map(quote_name, names)) for names in zip(*new, strict=True))
+        at = quote_name(self._schema, table.name)
         self._cursor.execute(f"DELETE FROM ONLY {at}")  # noqa: S608 - declared names, and the schema quoted
-        self._cursor.execute(f"INSERT INTO {at} ({listed}) SELECT {read} FROM pg_temp.{named(_staged(table))}")  # noqa: S608
-        self._cursor.execute(f"DROP TABLE pg_temp.{named(_staged(table))}")
+        staging = f"pg_temp.{quote_name(_staging_table(table))}"
+        self._cursor.execute(f"INSERT INTO {at} ({listed}) SELECT {read} FROM {staging}")  # noqa: S608 - the same
+        self._cursor.execute(f"DROP TABLE {staging}")
 
 
-def _staged(table: type[Table]) -> str:
+def _staging_table(table: type[Table]) -> str:
     return f"staged_{table.name}"
 
 
 def _may_have_key(published: duckdb.DuckDBPyConnection, table: type[Table]) -> bool:
     """Whether its keys fit an index of Postgres, and are told apart there, where a NUL is another sign."""
-    texts = [named(c.name) for c in columns(table) if c.name in table.key and c.duckdb_type == "VARCHAR"]
+    texts = [quote_name(c.name) for c in columns(table) if c.name in table.key and c.duckdb_type == "VARCHAR"]
     if not texts:
         return True
     length, has_nul = " + ".join(f"strlen({text})" for text in texts), f"contains(concat({', '.join(texts)}), chr(0))"
-    asked = f"SELECT max({length}), bool_or({has_nul}) FROM {named(table.name)}"  # noqa: S608 - declared names
+    asked = f"SELECT max({length}), bool_or({has_nul}) FROM {quote_name(table.name)}"  # noqa: S608 - declared names
     ((longest, is_any),) = published.execute(asked).fetchall()
     return (longest or 0) <= _LONGEST_KEY and not is_any
 
 
-def _told(error: Any, to: Postgres) -> str:  # noqa: ANN401 - the driver's own class
+def _describe_error(error: Any, to: Postgres) -> str:  # noqa: ANN401 - the driver's own class
     state = getattr(error, "sqlstate", None) or ""
     said = _SAID.get(state) or _SAID.get(state[:2])
     if said is None or state not in _TOLD_WHOLE:
@@ -290,8 +295,8 @@ def _told(error: Any, to: Postgres) -> str:  # noqa: ANN401 - the driver's own c
         # what the server says; its details quote rows
         words = whole.partition("ERROR:")[2].partition("DETAIL:")[0] or whole
         lines = [line.strip() for line in words.splitlines() if line.strip()]
-        words = shortened(" ".join(lines), 500)
+        words = shorten_to_width(" ".join(lines), 500)
         said = f"{said} ({words})" if said else words
     if "password" in said:
         said += f" (a password is read from ${PASSWORD}, ~/.pgpass or --password-file)"
-    return f"{shortened(to.url, 200)}: {said}"
+    return f"{shorten_to_width(to.url, 200)}: {said}"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from slowwave.flows.ask.find_run import find_run
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, terminal_safe
+from slowwave.flows.kernel.terminal import format_count, terminal_safe
 from slowwave.flows.publish_to.target import Files, Postgres, settled_target, target
 
 
@@ -24,7 +24,7 @@ def run_publish_to(
     if to is None:
         message = "name a place, such as postgresql://USER@HOST/DATABASE or a folder; or state it as [publish_to] url"
         raise WrongUsageError(message)
-    sys.stdout.write(f"{terminal_safe(_published(settings, to, run, _note))}\n")
+    sys.stdout.write(f"{terminal_safe(_publish_run(settings, to, run, _note))}\n")
     sys.stdout.flush()
 
 
@@ -36,7 +36,7 @@ def published_after_night(settings: Settings, say: Callable[[str], None]) -> boo
     """
     try:
         to = settled_target(settings)
-        done = _published(settings, to, "current", say, unless_there=True) if to is not None else ""
+        done = _publish_run(settings, to, "current", say, unless_there=True) if to is not None else ""
         if done:
             say(done)
     except (UserError, OSError) as error:
@@ -45,7 +45,7 @@ def published_after_night(settings: Settings, say: Callable[[str], None]) -> boo
     return True
 
 
-def _published(
+def _publish_run(
     settings: Settings, to: Postgres | Files, run: str, note: Callable[[str], None], *, unless_there: bool = False
 ) -> str:
     """What was done, in words; '' where it is there already."""
@@ -63,7 +63,7 @@ def _published(
         where = to.url
     if not rows:
         return ""
-    told = f"{counted(len(rows), 'table')} with {counted(sum(rows.values()), 'row')}"
+    told = f"{format_count(len(rows), 'table')} with {format_count(sum(rows.values()), 'row')}"
     return f"published run {path.stem} to {where}: {told} in {time.monotonic() - began:.1f} s"
 
 

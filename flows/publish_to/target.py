@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.client import SCHEMES
-from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.terminal import quote_shortened
 
 PASSWORD = "SLOWWAVE_PUBLISH_PASSWORD"  # noqa: S105 - the name of a variable
 SCHEMA = "slowwave"
@@ -83,7 +83,8 @@ def target(url: str, schema: str = SCHEMA, password_file: str | None = None) -> 
         return Files(_folder_of(url))
     if scheme:
         message = (
-            f"nothing can be published to {quoted(scheme)}://…: name postgresql://USER@HOST/DATABASE, a folder, or"
+            f"nothing can be published to {quote_shortened(scheme)}://…: name "
+            "postgresql://USER@HOST/DATABASE, a folder, or"
             f" {' or '.join(f'{one}://BUCKET/PREFIX' for one in SCHEMES)}"
         )
         raise WrongUsageError(message)
@@ -95,7 +96,7 @@ def settled_target(settings: Settings) -> Postgres | Files | None:
 
     Raises UserError when it cannot be understood, and as `target`.
     """
-    stated = settings.stated("publish_to", _SECTION)
+    stated = settings.read_section("publish_to", _SECTION)
     if not stated:
         return None
     if "url" not in stated or not all(isinstance(value, str) and value for value in stated.values()):

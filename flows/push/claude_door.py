@@ -21,7 +21,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.store import fsync_path, write_durably
 from slowwave.flows.kernel.terminal import shown_name, terminal_safe
 from slowwave.flows.push.door import StoreChangedError
-from slowwave.transforms.decisions.push.wanted import State, altered
+from slowwave.transforms.decisions.push.wanted import State, changed_fields
 from slowwave.transforms.imports.stores.memory_files import (
     INDEX,
     UnchangeableError,
@@ -66,9 +66,9 @@ class ClaudeDoor:
             raise UserError(message) from error
 
     def _find(self) -> None:
-        files = ClaudeFiles().listed(self._root)
+        files = ClaudeFiles().list_files(self._root)
         for folder in sorted(
-            {file.parent / _ARCHIVE for file in files if file.parent.name == "memory"} | self._emptied()
+            {file.parent / _ARCHIVE for file in files if file.parent.name == "memory"} | self._find_archive_folders()
         ):
             for archived in sorted(one for one in folder.glob("*.md") if one.is_file()):
                 live = folder.parent / archived.name
@@ -81,7 +81,7 @@ class ClaudeDoor:
                 else:
                     self._memories[one.memory_id] = _Memory(file, is_archived=False)
 
-    def _emptied(self) -> set[Path]:
+    def _find_archive_folders(self) -> set[Path]:
         """Where all that there was has been archived."""
         return {*self._root.glob(f"projects/*/memory/{_ARCHIVE}")}
 
@@ -96,7 +96,7 @@ class ClaudeDoor:
         text = raw.decode("utf-8", "backslashreplace")
         said = {
             "is_archived": memory.is_archived,
-            "listed": _listed(memory.live),
+            "listed": _find_index_line(memory.live),
             "scores": scores_in(text),
             "content": front_matter(text)[1].strip(),
         }
@@ -118,13 +118,13 @@ class ClaudeDoor:
             message = "its file is gone"
             raise StoreChangedError(message)
         now = self._state(memory)
-        differing = altered({name: now.get(name) for name in before}, before)
+        differing = changed_fields({name: now.get(name) for name in before}, before)
         if differing or "closed" in now:
             message = now.get("closed") or f"its {min(differing).replace('is_', '')} changed since it was looked at"
             raise StoreChangedError(message)
         _rewrite(memory.file, before, after)
         if after["is_archived"] != memory.is_archived:
-            memory = self._memories[memory_id] = _moved(memory)
+            memory = self._memories[memory_id] = _move_memory(memory)
         _list(memory.live, now["listed"], after.get("listed"))
         return self._state(memory)
 
@@ -184,7 +184,7 @@ def _give(path: Path, to: os.stat_result) -> None:
         os.chown(path, to.st_uid, to.st_gid)
 
 
-def _moved(memory: _Memory) -> _Memory:
+def _move_memory(memory: _Memory) -> _Memory:
     """The file in the archive, or back from it; nothing is ever written over."""
     moved = _Memory(memory.live, is_archived=not memory.is_archived)
     if moved.file.exists():
@@ -199,7 +199,7 @@ def _moved(memory: _Memory) -> _Memory:
     return moved
 
 
-def _listed(live: Path) -> list[Any] | None:
+def _find_index_line(live: Path) -> list[Any] | None:
     """The number, from 0, and the text of the line of the index that leads to a file."""
     index = live.parent / INDEX
     lines = _text(index).splitlines(keepends=True) if index.is_file() else []

@@ -44,7 +44,7 @@ class LibraryDoor:
         try:
             if copies:
                 self._aside = tempfile.TemporaryDirectory(prefix="slowwave-push-")
-                opened = self._copied(Path(self._aside.name) / "store.db")
+                opened = self._copy_store(Path(self._aside.name) / "store.db")
             if writes and copies:
                 self.close()  # no copy is left by whoever is killed while it writes
                 opened = path
@@ -54,7 +54,7 @@ class LibraryDoor:
             self.close()
             raise
 
-    def _copied(self, aside: Path) -> Path:
+    def _copy_store(self, aside: Path) -> Path:
         """A copy, behind the helper. Raises UserError where the library would change the store's tables."""
         try:
             with sqlite_copy(self._path) as copy, closing(sqlite3.connect(aside)) as made:
@@ -120,7 +120,7 @@ class LibraryDoor:
             raise UserError(terminal_safe(message))
         return json.loads(line)
 
-    def _asked(self, question: dict[str, Any]) -> dict[str, Any]:
+    def _ask_helper(self, question: dict[str, Any]) -> dict[str, Any]:
         if self._process is not None and self._process.stdin is not None:
             try:
                 self._process.stdin.write(json.dumps(question) + "\n")
@@ -135,11 +135,11 @@ class LibraryDoor:
 
     def states(self, memory_ids: Sequence[str]) -> dict[str, State]:
         """As in Door."""
-        return self._asked({"ids": list(memory_ids)})["states"]
+        return self._ask_helper({"ids": list(memory_ids)})["states"]
 
     def write(self, memory_id: str, before: State, after: State) -> State:
         """As in Door."""
-        told = self._asked({"id": memory_id, "before": before, "after": after})
+        told = self._ask_helper({"id": memory_id, "before": before, "after": after})
         if "changed" in told:
             raise StoreChangedError(told["changed"])
         return told["state"] or {}

@@ -12,7 +12,7 @@ from slowwave.flows.imports.sources import Source, source_named
 from slowwave.flows.imports.units import home_shortened
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import quoted, terminal_safe
+from slowwave.flows.kernel.terminal import quote_shortened, terminal_safe
 from slowwave.flows.push.claude_door import ClaudeDoor
 from slowwave.flows.push.door import Door
 from slowwave.flows.push.library_door import LibraryDoor
@@ -64,7 +64,7 @@ DOORS: dict[str, Callable[..., Door]] = {
 }
 
 
-def opened(place: Place, *, writes: bool) -> Door:
+def open_store(place: Place, *, writes: bool) -> Door:
     """The store, open; `writes` false: nothing of it is touched. Raises UserError."""
     return DOORS[place.source.name](place, writes=writes)
 
@@ -76,7 +76,7 @@ def places(settings: Settings, store: str, paths: Sequence[str]) -> list[Place]:
     """
     source = source_named(store)
     if source is None or store not in DOORS:
-        message = f"nothing can be pushed to {quoted(store)}: there are {', '.join(DOORS)}"
+        message = f"nothing can be pushed to {quote_shortened(store)}: there are {', '.join(DOORS)}"
         raise WrongUsageError(message)
     connected = [one for one in connections(settings) if one.source == store]
     by_place = {one.place.resolve(): one for one in connected}

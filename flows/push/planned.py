@@ -12,7 +12,7 @@ from slowwave.flows.decide.decisions import landed_decisions, published_frames
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import quoted, terminal_safe
+from slowwave.flows.kernel.terminal import quote_shortened, terminal_safe
 from slowwave.flows.lake.erased.hashes import erased_keys
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.publish.log_as_of import LogAsOf
@@ -20,16 +20,16 @@ from slowwave.flows.push.door import Door
 from slowwave.flows.push.places import Place
 from slowwave.flows.push.seen import seen_store
 from slowwave.transforms.core.schema import choose_columns
-from slowwave.transforms.decisions.effects import held
+from slowwave.transforms.decisions.effects import flag_holds
 from slowwave.transforms.decisions.push.wanted import (
     Altered,
+    PushTarget,
     State,
-    Wanted,
-    altered,
+    changed_fields,
     is_same,
     of_other_user,
+    push_targets,
     state_after,
-    wanted,
 )
 from slowwave.transforms.imports.stores.store_state import PUSH, PUSH_BEGIN, PUSH_UNDO, PushDecision, push_decisions
 from slowwave.transforms.landing.tables import Memories
@@ -52,11 +52,11 @@ class Change:
     @property
     def altered(self) -> Altered:
         """The fields that differ."""
-        return altered(self.before, self.after)
+        return changed_fields(self.before, self.after)
 
 
 @dataclass
-class Plan:
+class PushPlan:
     """What is to be done to a store, and why not to the rest.
 
     `finished`: what a push that was killed did write. `kept`: not to be touched. `refused`: what is in the store is
@@ -81,7 +81,7 @@ def pushed_to(lake: Lake, place: Place) -> list[PushDecision]:
     return [one for one in decided if (one.store, one.place) == (place.source.name, place.name)]
 
 
-def unfinished(decided: Sequence[PushDecision], states: dict[str, State]) -> list[PushDecision]:
+def find_unfinished_pushes(decided: Sequence[PushDecision], states: dict[str, State]) -> list[PushDecision]:
     """Of what was begun and not noted as done, what the store has by now: it was killed in between."""
     last = {one.memory_id: one for one in decided}
     found = []
@@ -89,13 +89,13 @@ def unfinished(decided: Sequence[PushDecision], states: dict[str, State]) -> lis
         state = states.get(one.memory_id)
         if one.command != PUSH_BEGIN or state is None:
             continue
-        done = frozenset(name for name in one.after if name not in altered(state, {**state, **one.after}))
+        done = frozenset(name for name in one.after if name not in changed_fields(state, {**state, **one.after}))
         if done:
             found.append(one.only(done))
     return found
 
 
-def planned_push(settings: Settings, lake: Lake, place: Place, door: Door, users: Sequence[str]) -> Plan:
+def planned_push(settings: Settings, lake: Lake, place: Place, door: Door, users: Sequence[str]) -> PushPlan:
     """What is to be written to a store by what is published and decided. Nothing is written.
 
     Raises UserError where nothing is published, nothing was imported from the store, or it cannot be read.
@@ -103,10 +103,10 @@ def planned_push(settings: Settings, lake: Lake, place: Place, door: Door, users
     seen = seen_store(settings, lake, place)
     decided = pushed_to(lake, place)
     ids = sorted(seen.memory_ids | {one.memory_id for one in decided})
-    run_id, asked = _wanted(settings, lake, ids, users)
+    run_id, asked = _read_wanted_values(settings, lake, ids, users)
     states = door.states(ids)
-    plan = Plan(place, run_id, users, last={one.memory_id: one for one in decided})
-    plan.finished = unfinished(decided, states)
+    plan = PushPlan(place, run_id, users, last={one.memory_id: one for one in decided})
+    plan.finished = find_unfinished_pushes(decided, states)
     by_hand = [(one, asked[one]) for one in ids if one in asked and one not in states]
     plan.patches = door.patches([(one, said.content) for one, said in by_hand if _is_by_hand(said)])
     keys = erased_keys(lake.root)
@@ -114,7 +114,7 @@ def planned_push(settings: Settings, lake: Lake, place: Place, door: Door, users
     plan.kept = [(one, _ERASED) for one in sorted(erased & {*states, *seen.changed})]
     plan.refused = [(one, _NEW) for one in sorted(seen.changed - seen.memory_ids - erased)]
     history = defaultdict[str, list[PushDecision]](list)
-    for one in (*decided, *(each.noted() for each in plan.finished)):
+    for one in (*decided, *(each.mark_done() for each in plan.finished)):
         history[one.memory_id].append(one)
     for memory_id, state in states.items():
         said = history[memory_id]
@@ -123,15 +123,15 @@ def planned_push(settings: Settings, lake: Lake, place: Place, door: Door, users
     return plan
 
 
-def _is_by_hand(said: Wanted) -> bool:
+def _is_by_hand(said: PushTarget) -> bool:
     return said.kept is None and (said.content is not None or said.status not in (None, "candidate", "active"))
 
 
 def _plan(
-    plan: Plan,
+    plan: PushPlan,
     memory_id: str,
     state: State,
-    asked: Wanted | None,
+    asked: PushTarget | None,
     history: Sequence[PushDecision],
     *,
     is_changed: bool,
@@ -158,32 +158,34 @@ def _plan(
 
 def planned_undo(
     settings: Settings, lake: Lake, place: Place, door: Door, users: Sequence[str], undone_run: str
-) -> Plan:
+) -> PushPlan:
     """What is to be written to take back what one push wrote, in the order of what stood in an index.
 
     Raises UserError where no such push to this store is left to be taken back.
     """
     decided = pushed_to(lake, place)
     ids = sorted({one.memory_id for one in decided})
-    run_id, asked = _wanted(settings, lake, ids, users)
+    run_id, asked = _read_wanted_values(settings, lake, ids, users)
     states = door.states(ids)
-    plan = Plan(place, run_id, users, last={one.memory_id: one for one in decided})
-    plan.finished = unfinished(decided, states)
+    plan = PushPlan(place, run_id, users, last={one.memory_id: one for one in decided})
+    plan.finished = find_unfinished_pushes(decided, states)
     taken_back = {one.undoes for one in decided if one.command == PUSH_UNDO}
     done = [one for one in decided if one.command == PUSH]
-    done += [one.noted() for one in plan.finished if one.undoes is None]
+    done += [one.mark_done() for one in plan.finished if one.undoes is None]
     left = [one for one in done if one.run == undone_run and one.decision_id not in taken_back]
     if not left:
         runs = list(dict.fromkeys(one.run for one in reversed(done) if one.decision_id not in taken_back))
         others = f": there are {', '.join(runs[:3])}" if runs else ""
-        message = f"no push {quoted(undone_run)} to {terminal_safe(place.name)} is left to be taken back{others}"
+        message = (
+            f"no push {quote_shortened(undone_run)} to {terminal_safe(place.name)} is left to be taken back{others}"
+        )
         raise UserError(message)
     for one in sorted(left, key=lambda each: (each.before.get("listed") or [0])[0]):
         _plan_undo(plan, one, states.get(one.memory_id), asked.get(one.memory_id))
     return plan
 
 
-def _plan_undo(plan: Plan, one: PushDecision, state: State | None, asked: Wanted | None) -> None:
+def _plan_undo(plan: PushPlan, one: PushDecision, state: State | None, asked: PushTarget | None) -> None:
     if state is None:
         plan.refused.append((one.memory_id, "it is no longer in the store"))
         return
@@ -193,7 +195,7 @@ def _plan_undo(plan: Plan, one: PushDecision, state: State | None, asked: Wanted
         plan.already += 1
     elif why:
         plan.kept.append((one.memory_id, why))
-    elif altered(state, {**state, **one.after}):
+    elif changed_fields(state, {**state, **one.after}):
         plan.refused.append((one.memory_id, "it changed in the store since it was pushed"))
     else:
         plan.changes.append(change)
@@ -202,7 +204,9 @@ def _plan_undo(plan: Plan, one: PushDecision, state: State | None, asked: Wanted
 _READ = choose_columns(Memories, "status", "content", "expires_at", "clears", "extra")
 
 
-def _wanted(settings: Settings, lake: Lake, ids: Sequence[str], users: Sequence[str]) -> tuple[str, dict[str, Wanted]]:
+def _read_wanted_values(
+    settings: Settings, lake: Lake, ids: Sequence[str], users: Sequence[str]
+) -> tuple[str, dict[str, PushTarget]]:
     """The publish, and what it and the decisions say; whose a memory is, pins and holds as the log says now."""
     run_id, _, frames = published_frames(settings, "published no verdicts", health="FROM memory_health")
     health = frames["health"]
@@ -220,7 +224,7 @@ def _wanted(settings: Settings, lake: Lake, ids: Sequence[str], users: Sequence[
         )
     )
     states = log.states.filter(pl.col("valid_until").is_null()).join(chosen, on="memory_id", how="semi")
-    holds = held(decisions.lazy(), states.lazy(), now).collect()
+    holds = flag_holds(decisions.lazy(), states.lazy(), now).collect()
     now_kept = states.select("memory_id", "user_id", "pinned").join(holds, on="memory_id", how="left")
     rows = health.select("memory_id", "confidence", "verdict").join(now_kept, on="memory_id", how="inner")
-    return run_id, wanted(rows, changes, users, now)
+    return run_id, push_targets(rows, changes, users, now)

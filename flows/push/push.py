@@ -12,7 +12,7 @@ from slowwave.flows.decide.decisions import decision, land_decisions
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.publish.run import Run
 from slowwave.flows.push.door import Door, StoreChangedError
-from slowwave.flows.push.planned import Change, Plan
+from slowwave.flows.push.planned import Change, PushPlan
 from slowwave.transforms.decisions.push.wanted import is_same
 from slowwave.transforms.imports.stores.store_state import PUSH, PUSH_BEGIN, PUSH_UNDO, PushDecision
 
@@ -20,7 +20,7 @@ CHANGED_BY = "slowwave push"
 
 
 @dataclass
-class Done:
+class PushResult:
     """What became of a plan: what was written and reads back so, what the store had changed, what reads otherwise."""
 
     run_id: str
@@ -29,27 +29,32 @@ class Done:
     failed: list[tuple[str, str]] = field(default_factory=list)
 
 
-def carry_out(run: Run, plan: Plan, door: Door) -> Done:
+def carry_out(run: Run, plan: PushPlan, door: Door) -> PushResult:
     """Write what is planned. The caller holds the writer lock.
 
     Raises UserError where the store cannot be written any more; what was done until then is noted.
     """
-    did = Done(run.run_id)
-    killed = [_noted(plan, one.decision_id, one.memory_id, one.run, _written(one)) for one in plan.finished]
+    did = PushResult(run.run_id)
+    killed = [
+        _make_done_decision(plan, one.decision_id, one.memory_id, one.run, _written_values(one))
+        for one in plan.finished
+    ]
     land_decisions(run.lake, killed)
-    begun = [_begun(plan, change, run.run_id) for change in plan.changes]
+    begun = [_make_begin_decision(plan, change, run.run_id) for change in plan.changes]
     land_decisions(run.lake, begun)
     noted: list[dict[str, Any]] = []
     try:
         for change, row in zip(plan.changes, begun, strict=True):
             if _is_written(change, door, did):
-                noted.append(_noted(plan, row["decision_id"], change.memory_id, run.run_id, _to_write(change)))
+                noted.append(
+                    _make_done_decision(plan, row["decision_id"], change.memory_id, run.run_id, _to_write(change))
+                )
     finally:
         land_decisions(run.lake, noted)
     return did
 
 
-def _is_written(change: Change, door: Door, did: Done) -> bool:
+def _is_written(change: Change, door: Door, did: PushResult) -> bool:
     try:
         read = door.write(change.memory_id, change.before, change.after)
     except StoreChangedError as error:
@@ -73,23 +78,25 @@ def _to_write(change: Change) -> dict[str, Any]:
     }
 
 
-def _written(one: PushDecision) -> dict[str, Any]:
+def _written_values(one: PushDecision) -> dict[str, Any]:
     return {"before": dict(one.before), "after": dict(one.after), "undoes": one.undoes}
 
 
-def _begun(plan: Plan, change: Change, run_id: str) -> dict[str, Any]:
+def _make_begin_decision(plan: PushPlan, change: Change, run_id: str) -> dict[str, Any]:
     last = plan.last.get(change.memory_id)
     # the one before it: pushed, taken back and pushed again on one publish are three decisions
     values = {**_to_write(change), "previous": last.decision_id if last else None}
     return _decision(plan, PUSH_BEGIN, change.memory_id, run_id, values)
 
 
-def _noted(plan: Plan, begun: str, memory_id: str, run_id: str, values: dict[str, Any]) -> dict[str, Any]:
+def _make_done_decision(
+    plan: PushPlan, begun: str, memory_id: str, run_id: str, values: dict[str, Any]
+) -> dict[str, Any]:
     command = PUSH_UNDO if values["undoes"] else PUSH
     return _decision(plan, command, memory_id, run_id, {**values, "begun": begun})
 
 
-def _decision(plan: Plan, command: str, memory_id: str, run_id: str, values: dict[str, Any]) -> dict[str, Any]:
+def _decision(plan: PushPlan, command: str, memory_id: str, run_id: str, values: dict[str, Any]) -> dict[str, Any]:
     return decision(
         command,
         "memory",

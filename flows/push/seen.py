@@ -21,14 +21,14 @@ _BESIDE = frozenset({"memory_id", "project", *OF_CHANGE})
 
 
 @dataclass(frozen=True)
-class SeenStore:
+class ImportedMemories:
     """The memories that were imported from a store, and those of them, or new ones, that it says otherwise now."""
 
     memory_ids: frozenset[str]
     changed: frozenset[str]
 
 
-def seen_store(settings: Settings, lake: Lake, place: Place) -> SeenStore:
+def seen_store(settings: Settings, lake: Lake, place: Place) -> ImportedMemories:
     """What an import would land of a store now; nothing lands.
 
     Raises UserError where the store cannot be read, or nothing was ever imported from it.
@@ -57,7 +57,7 @@ def seen_store(settings: Settings, lake: Lake, place: Place) -> SeenStore:
     for made in _adapter(place).make_rows(_records(unit), context):
         if isinstance(made, Row) and "memory_id" in made.fields and made.fields.keys() - _BESIDE:
             changed.add(made.fields["memory_id"])
-    return SeenStore(known, frozenset(changed))
+    return ImportedMemories(known, frozenset(changed))
 
 
 def _adapter(place: Place) -> Store:

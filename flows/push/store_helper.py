@@ -87,15 +87,15 @@ class Alma:
             return None
         row = first_row(self._path, f"SELECT * FROM {table} WHERE id = ?", own)  # noqa: S608 - one of the tables above
         if row is None:
-            archived = self._archived(table, own)
+            archived = self._find_archived(table, own)
             if archived is None:
                 return None
             # the archive keeps no verification: its reason has what stood there
             beside = {"user_id": archived["project_id"], "verification_reason": archived["archive_reason"]}
-            return {"is_archived": True, **self._said(table, {**json.loads(archived["content"]), **beside})}
-        return {"is_archived": False, **self._said(table, dict(row))}
+            return {"is_archived": True, **self._build_state(table, {**json.loads(archived["content"]), **beside})}
+        return {"is_archived": False, **self._build_state(table, dict(row))}
 
-    def _said(self, table: str, row: State) -> State:
+    def _build_state(self, table: str, row: State) -> State:
         kind, sets_confidence, deletes = ALMA_WAYS[table]
         method, reason = row.get("verification_method"), str(row.get("verification_reason"))
         ours = reason.removeprefix(f"{KEY}: ") if reason.startswith(f"{KEY}: ") else ""
@@ -144,7 +144,7 @@ class Alma:
 
     def _bring_back(self, table: str, own: str) -> None:
         """Under its own id: ALMA's `restore_from_archive` would make another memory of it."""
-        row = self._archived(table, own)
+        row = self._find_archived(table, own)
         if row is None:
             message = "it is not in ALMA's archive any more"
             raise ChangedError(message)
@@ -160,12 +160,12 @@ class Alma:
             self._storage.save_anti_pattern(self._types.AntiPattern(**said, last_seen=born, created_at=born))
 
     def _is_archived_so(self, table: str, own: str, reason: str) -> bool:
-        kept, row = self._archived(table, own), first_row(self._path, f"SELECT * FROM {table} WHERE id = ?", own)  # noqa: S608
+        kept, row = self._find_archived(table, own), first_row(self._path, f"SELECT * FROM {table} WHERE id = ?", own)  # noqa: S608
         if not kept or not row or (kept["archive_reason"], kept["metadata"]) != (reason, row["metadata"] or "{}"):
             return False
         return all(row[name] == value for name, value in json.loads(kept["content"]).items())
 
-    def _archived(self, table: str, own: str) -> sqlite3.Row | None:
+    def _find_archived(self, table: str, own: str) -> sqlite3.Row | None:
         query = "SELECT * FROM memory_archive WHERE original_id = ? AND memory_type = ? ORDER BY archived_at DESC"
         return first_row(self._path, query, own, ALMA_WAYS[table][0])
 
@@ -276,7 +276,7 @@ class LangGraph:
     def state(self, memory_id: str) -> State | None:
         """What its item says, where it was, or in the archive."""
         for is_archived in (False, True):
-            found = self._found(memory_id, is_archived=is_archived)
+            found = self._find_item(memory_id, is_archived=is_archived)
             if found is not None:
                 value = found.value
                 name = self._text_name(value)
@@ -292,7 +292,7 @@ class LangGraph:
 
     def write(self, memory_id: str, before: State, after: State) -> None:
         """Put it anew, in one transaction with the deletion of where it was."""
-        found = self._found(memory_id, is_archived=before["is_archived"])
+        found = self._find_item(memory_id, is_archived=before["is_archived"])
         if found is None:
             return
         value = {name: said for name, said in found.value.items() if name != KEY}
@@ -310,7 +310,7 @@ class LangGraph:
             puts.append(self._put(found.namespace, found.key, None))
         self._store.batch(puts)
 
-    def _found(self, memory_id: str, *, is_archived: bool) -> Any:  # noqa: ANN401 - an item of LangGraph's
+    def _find_item(self, memory_id: str, *, is_archived: bool) -> Any:  # noqa: ANN401 - an item of LangGraph's
         """A namespace holds no slash for sure only by what is in the table."""
         said = memory_id.split(":", 1)[1]
         for at in [at for at, letter in enumerate(said) if letter == "/"]:
@@ -341,14 +341,14 @@ def answer(store: Any, asked: State) -> State:  # noqa: ANN401 - one of the clas
         if "ids" in asked:
             states = {memory_id: store.state(memory_id) for memory_id in asked["ids"]}
             return {"states": {memory_id: state for memory_id, state in states.items() if state is not None}}
-        return _written(store, asked["id"], asked["before"], asked["after"])
+        return _write_memory(store, asked["id"], asked["before"], asked["after"])
     except ChangedError as error:
         return {"changed": str(error)}
     except Exception as error:  # noqa: BLE001 - whatever a library raises is told to who asked
-        return {"error": said(error)}
+        return {"error": describe_error(error)}
 
 
-def _written(store: Any, memory_id: str, before: State, after: State) -> State:  # noqa: ANN401
+def _write_memory(store: Any, memory_id: str, before: State, after: State) -> State:  # noqa: ANN401
     now = store.state(memory_id)
     if now is None:
         return {"changed": "it is no longer in the store"}
@@ -359,7 +359,7 @@ def _written(store: Any, memory_id: str, before: State, after: State) -> State: 
     return {"state": store.state(memory_id)}
 
 
-def said(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     """An error in words."""
     if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
         return "it is locked by another program: push again when that program rests"
@@ -388,7 +388,7 @@ def main() -> None:
     try:
         store = STORES[name](path, config)
     except Exception as error:  # noqa: BLE001 - as above
-        tell({"error": said(error)})
+        tell({"error": describe_error(error)})
         return
     tell({"version": f"{package} {version}"})
     for line in sys.stdin:

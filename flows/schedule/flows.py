@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, cast
 from uuid import UUID
 
-from slowwave.flows.ask.report import reported
+from slowwave.flows.ask.report import ensure_current_report
 from slowwave.flows.engines.settings import engine_settings
 from slowwave.flows.imports.connections import received_deliveries
 from slowwave.flows.kernel.doors import home_doors
@@ -172,7 +172,7 @@ def _run(home: str, kind: RunKind, **engine: Any) -> Iterator[tuple[Run, _Report
     reporter = _Reporter(kind, watching.get())
     try:
         with home_doors(), writer_lock(settings, kind, wait_seconds=WAIT_SECONDS, waiting=partial(_say, kind)):
-            run = _begun(start_run(settings, kind, reporter, run_as_task))
+            run = _adopt_entered_run(start_run(settings, kind, reporter, run_as_task))
             run.engine = engine_settings(settings, **engine)
             yield run, reporter
             reporter.set(100.0, "done")
@@ -193,7 +193,7 @@ def _tell(settings: Settings, kind: RunKind, status: str, message: str, **known:
             _say(kind, fault)
 
 
-def _begun(run: Run) -> Run:
+def _adopt_entered_run(run: Run) -> Run:
     """The run, under the name that the command has entered it by."""
     before = entered.get()
     if before is not None and before.kind == run.kind and before.reached:
@@ -238,7 +238,7 @@ def nightly(
     """Land the inbox, rebuild the days that changed, audit, publish. The state is Failed when an audit failed."""
     with _run(home, "nightly", name=engine, address=address, workers=workers) as (run, reporter):
         result = plain.nightly(run, as_of=parse_as_of(as_of) if as_of else None, full=full)
-        result = replace(result, report=run.stage("report", reported, run.settings))
+        result = replace(result, report=run.stage("report", ensure_current_report, run.settings))
         reporter.summary(result_title(result), result_lines(run.settings, result))
         if result.is_incomplete:
             _tell(run.settings, "nightly", result.status, result_title(result), run_id=result.run_id)

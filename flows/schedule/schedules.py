@@ -17,7 +17,7 @@ import typer
 from slowwave.flows.kernel.lock import serve_lock
 from slowwave.flows.kernel.progress import Screen
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, quoted
+from slowwave.flows.kernel.terminal import format_count, quote_shortened
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.schedule.server import configure, prefect_api
 
@@ -54,7 +54,7 @@ def _serve(
             landing = datetime.now(UTC) + timedelta(minutes=land_minutes)
             there = "" if zone.key == "UTC" else f" ({first.astimezone(zone):%H:%M %Z})"
             screen.note(f"serving {settings.home}; stop with Ctrl-C")
-            screen.note(f"land     every {counted(land_minutes, 'minute')}, first by {utc_text(landing)}")
+            screen.note(f"land     every {format_count(land_minutes, 'minute')}, first by {utc_text(landing)}")
             screen.note(f"nightly  {nightly_cron} in {zone.key}, next {utc_text(first.astimezone(UTC))}{there}")
             if taking:
                 screen.note(f"capture  {taking}")
@@ -82,7 +82,7 @@ def _zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (LookupError, ValueError, OSError) as error:
-        message = f"{quoted(name)} is no time zone: use a name such as Europe/Berlin or UTC"
+        message = f"{quote_shortened(name)} is no time zone: use a name such as Europe/Berlin or UTC"
         raise typer.BadParameter(message, param_hint="'--timezone'") from error
 
 
@@ -92,6 +92,9 @@ def _next_night(cron: str, timezone: str) -> datetime:
     try:
         dates = asyncio.run(CronSchedule(cron=cron, timezone=timezone).get_dates(1, start=datetime.now(UTC)))
     except ValueError as error:
-        message = f"{quoted(cron)} is no cron expression that ever comes: use one such as '0 2 * * *', 02:00 every day"
+        message = (
+            f"{quote_shortened(cron)} is no cron expression that ever comes: use one such as '0 2 * * "
+            "*', 02:00 every day"
+        )
         raise typer.BadParameter(message, param_hint="'--nightly-cron'") from error
     return datetime.fromisoformat(dates[0].isoformat())

@@ -109,7 +109,7 @@ def prefect_api(settings: Settings, *, schedules: bool = False) -> Iterator[str]
                 os.pwrite(handle, url.encode(), 0)
             with _environment_url(url):
                 _wait_for(url, process)
-                with _watched(process) if schedules else nullcontext():
+                with _watch_server(process) if schedules else nullcontext():
                     try:
                         yield url
                     finally:
@@ -199,7 +199,7 @@ def _child(settings: Settings, *, schedules: bool) -> Iterator[tuple[subprocess.
 
 
 @contextmanager
-def _watched(process: subprocess.Popen[bytes]) -> Iterator[None]:
+def _watch_server(process: subprocess.Popen[bytes]) -> Iterator[None]:
     """End the schedules when their server does: without it they would wait for ever, and nobody would know.
 
     Raises UserError when the server has ended by itself.

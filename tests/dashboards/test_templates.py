@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hostile_rows import TEXTS
 
-from slowwave.dashboards.templates import rendered, with_code
+from slowwave.dashboards.templates import render_template, with_code
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_what_stands_between_backticks_is_code_and_all_is_escaped(text, html):
 
 @pytest.mark.parametrize("text", TEXTS.values())
 def test_a_template_escapes_what_it_is_given(text):
-    page = rendered("notice.html.jinja", level="note", text=text, todo=text)
+    page = render_template("notice.html.jinja", level="note", text=text, todo=text)
     assert "<script" not in page
     assert "<img" not in page
     assert "<h1" not in page

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from slowwave.dashboards import words
 from slowwave.dashboards.report import night_story as story
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import span
 
 COUNTS = st.integers(0, 10**12)
@@ -39,15 +39,15 @@ def test_intervals_do_not_run_into_a_minus_sign() -> None:
 
 @given(COUNTS)
 def test_a_count_is_said_whole(count: int) -> None:
-    said = counted(count, "memory", "memories")
+    said = format_count(count, "memory", "memories")
     assert said == f"{count:,} {'memory' if count == 1 else 'memories'}"
     assert words.number_of(count, "memory", "memories") == (said if count else "no memories")
-    assert words.number_of(count, "row") == (counted(count, "row") if count else "no rows")
+    assert words.number_of(count, "row") == (format_count(count, "row") if count else "no rows")
 
 
 @given(st.text(max_size=300))
 def test_what_is_quoted_is_one_short_line_that_prints(text: str) -> None:
-    for said in (words.quoted(text), words.named(text), story.excerpt(text)):
+    for said in (words.quote_text(text), words.project_label(text), story.excerpt(text)):
         assert "\n" not in said
         assert len(said) <= 242
         assert not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]", said)

@@ -22,7 +22,7 @@ from worked_log import LEFT, TOLD_SINCE, WORKED
 from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.core.methods.golden_digests import GOLDEN_DIGESTS
 from slowwave.transforms.observations.curation.decisions import curation_decisions
-from slowwave.transforms.observations.observations import observed
+from slowwave.transforms.observations.observations import observe_memories
 from slowwave.transforms.observations.params import ObservationParams
 
 NAMES = golden_names(
@@ -63,7 +63,7 @@ def _golden() -> dict[str, pl.DataFrame]:
     first, second = (
         PARAMS.model_copy(update={"method": "observe/1", "curation_method": name}) for name in ("curate/1", "curate/2")
     )
-    merged = observed(_with_more(rows), health_of(health), word_vectors, AS_OF, second)
+    merged = observe_memories(_with_more(rows), health_of(health), word_vectors, AS_OF, second)
     tables = {
         "curate-1/curation_decisions": curation_decisions(states, word_vectors, first),
         "curate-2/merge_proposals": merged.merge_proposals,
@@ -71,16 +71,16 @@ def _golden() -> dict[str, pl.DataFrame]:
     }
     for method in ("observe/1", "observe/2"):
         params = ObservationParams(method=method, curation_method="curate/1")
-        told = observed(states, health_of(health), word_vectors, AS_OF, params)
+        told = observe_memories(states, health_of(health), word_vectors, AS_OF, params)
         tables |= {f"{method.replace('/', '-')}/{name}": table for name, table in told._asdict().items()}
     params = ObservationParams(method="observe/3", curation_method="curate/1")
-    turned = observed(_with_turns(rows), health_of(health), word_vectors, AS_OF, params)
+    turned = observe_memories(_with_turns(rows), health_of(health), word_vectors, AS_OF, params)
     tables |= {f"observe-3/{name}": table for name, table in turned._asdict().items()}
     params = ObservationParams(method="observe/4", curation_method="curate/1")
-    worked = observed(_with_turns(rows, WORK), health_of(health), word_vectors, AS_OF, params)
+    worked = observe_memories(_with_turns(rows, WORK), health_of(health), word_vectors, AS_OF, params)
     tables |= {f"observe-4/{name}": table for name, table in worked._asdict().items()}
     worded = _with_turns(rows, (*WORK, *(text for pair in WORDED for text in pair)))
-    plain = observed(worded, health_of(health), word_vectors, AS_OF, ObservationParams(method="observe/5"))
+    plain = observe_memories(worded, health_of(health), word_vectors, AS_OF, ObservationParams(method="observe/5"))
     tables["curate-3/curation_decisions"] = curation_decisions(worded, word_vectors, ObservationParams())
     tables["curate-3/merge_proposals"] = plain.merge_proposals
     return tables | {f"observe-5/{name}": table for name, table in plain._asdict().items()}

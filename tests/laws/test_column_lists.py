@@ -13,7 +13,7 @@ import pytest
 from declared_columns import WRITTEN, declared_text
 
 from slowwave.dashboards.cookbook.cookbook import cookbook
-from slowwave.transforms.core.node import Part, Rows
+from slowwave.transforms.core.node import LandedInput, TableInput
 from slowwave.transforms.core.schema import Table, choose_columns, columns
 from slowwave.transforms.evidence.tables import MemoriesNow
 from slowwave.transforms.health.tables import MemoryHealth
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # So many columns of one table are a list to keep.
 LEAST = 4
 # What looks at the declarations: each name is one, so that none outlives its column.
-BINDS = {each.__name__ for each in (choose_columns, Rows, Part)}
+BINDS = {each.__name__ for each in (choose_columns, LandedInput, TableInput)}
 # Where names are others': of the columns of foreign files, of recipes, and of the rows that a producer writes.
 OTHERS = ("transforms/imports/", "dashboards/", "data/")
 # Lists that stay, each with its reason.
@@ -120,7 +120,7 @@ def test_a_name_that_is_not_declared_is_refused():
     with pytest.raises(ValueError, match="memories has no column colour"):
         choose_columns(Memories, "content", "colour")
     with pytest.raises(ValueError, match="memory_health has no column colour"):
-        Part(MemoryHealth, ("colour",))
+        TableInput(MemoryHealth, ("colour",))
 
 
 def test_what_commands_read_instead_of_the_declarations_is_what_they_say():

@@ -19,7 +19,7 @@ from slowwave.transforms.core.counts.interval_coverage import Steps, worth_of
 from slowwave.transforms.learning.attempts.sessions import attempt_cells
 from slowwave.transforms.learning.confidence.fits import confidence_fits, confidence_losses, interval_grades
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
-from slowwave.transforms.learning.confidence.states import Known
+from slowwave.transforms.learning.confidence.states import CellHistory
 from slowwave.transforms.learning.scorecard.confidence import RECORDS, graded_beliefs
 from slowwave.transforms.learning.scorecard.scorecard import BASE_RATE, LAPLACE
 
@@ -137,7 +137,7 @@ def told(request: pytest.FixtureRequest) -> tuple[str, pl.DataFrame]:
     every = range(first + _WARM, last - _PARAMS.horizon_days + 2, reading.days_between)
     within = pl.int_ranges(pl.col("cutoff"), pl.col("cutoff") + _PARAMS.horizon_days).alias("day")
     cutoffs = pl.DataFrame({"cutoff": list(every)}).with_columns(within).explode("day")
-    known = Known.of(sessions, _PARAMS)
+    known = CellHistory.of(sessions, _PARAMS)
     losses = confidence_losses(sessions, cells, known, _PARAMS)
     grades = interval_grades(sessions, cells, known, losses, _PARAMS)
     days = cells.select("project").unique().join(pl.DataFrame({"day": list(every)}), how="cross")

@@ -15,7 +15,7 @@ from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.evidence.states import memory_states
 from slowwave.transforms.landing.tables import Memories
 from slowwave.transforms.observations.curation.decisions import curation_decisions
-from slowwave.transforms.observations.observations import observed
+from slowwave.transforms.observations.observations import observe_memories
 from slowwave.transforms.observations.params import ObservationParams
 
 pytestmark = [
@@ -41,7 +41,7 @@ def states() -> pl.DataFrame:
 
 def test_memories_of_dialogues(states: pl.DataFrame) -> None:
     as_of = max(states["valid_from"].to_list())
-    found = observed(states, health_of([]), word_vectors, as_of, PARAMS)
+    found = observe_memories(states, health_of([]), word_vectors, as_of, PARAMS)
     proofs = Counter(found.observations["proof_count"].to_list())
     print(f"\n{states.height} memories, {found.observations.height} observations")
     print(f"proof counts {dict(sorted(proofs.items()))}")

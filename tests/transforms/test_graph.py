@@ -16,7 +16,7 @@ import pytest
 
 from slowwave.flows.publish.base import TAKEN_OVER
 from slowwave.transforms.core.frames import Frame, Lazy
-from slowwave.transforms.core.node import GraphError, Handed, Node, Part, Rows, in_order, named
+from slowwave.transforms.core.node import GraphError, Handed, LandedInput, Node, TableInput, in_order, source_name
 from slowwave.transforms.core.schema import Table, columns
 from slowwave.transforms.graph import EVIDENCE, NODES, PUBLISHED, STATES, node_of
 from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory
@@ -52,8 +52,10 @@ def tables_in_modules() -> Iterator[type[Table]]:
 def test_every_node_stands_behind_what_it_takes():
     seen: set[object] = set()
     for node in NODES:
-        assert [named(taken) for taken in node.taken if not isinstance(taken, Rows) and taken not in seen] == []
-        seen |= set(node.gives)
+        assert [
+            source_name(taken) for taken in node.taken if not isinstance(taken, LandedInput) and taken not in seen
+        ] == []
+        seen |= set(node.outputs)
 
 
 def test_every_table_that_is_stamped_is_published_by_a_node():
@@ -74,13 +76,13 @@ def test_names_are_given_once():
 def test_what_is_handed_is_taken_by_someone():
     taken = {taken for node in NODES for taken in node.taken}
     assert [
-        given.name for node in NODES for given in node.gives if isinstance(given, Handed) and given not in taken
+        given.name for node in NODES for given in node.outputs if isinstance(given, Handed) and given not in taken
     ] == []
 
 
 @pytest.mark.parametrize("node", NODES, ids=lambda node: node.name)
 def test_what_is_read_of_landed_tables_is_declared(node: Node):
-    for rows in (taken for taken in node.taken if isinstance(taken, Rows)):
+    for rows in (taken for taken in node.taken if isinstance(taken, LandedInput)):
         assert set(rows.columns) <= {column.name for column in columns(rows.of)}
         assert len(rows.columns) == len(set(rows.columns))
 
@@ -89,9 +91,9 @@ def test_what_is_read_of_landed_tables_is_declared(node: Node):
 def test_a_function_takes_what_its_node_declares(node: Node):
     asked = inspect.signature(function(node)).parameters
     needed = {name for name, asking in asked.items() if asking.default is inspect.Parameter.empty}
-    assert set(node.takes) <= set(asked), "declared, but the function has no such parameter"
+    assert set(node.inputs) <= set(asked), "declared, but the function has no such parameter"
     carried = {"before"} if node.state is not None else set()
-    assert needed - set(node.takes) <= OF_THE_RUN | carried, "the function needs what is not declared"
+    assert needed - set(node.inputs) <= OF_THE_RUN | carried, "the function needs what is not declared"
     assert bool(node.params) == ("params" in asked)
 
 
@@ -108,9 +110,9 @@ def wrongly_annotated(node: Node, computes: Any) -> list[str]:
     given = hints["return"]
     has_fields = is_dataclass(given) or hasattr(given, "_fields")
     fields = get_type_hints(given, include_extras=True).values() if has_fields else [given]
-    found = {name: tables_of(hints[name]) for name in node.takes}
+    found = {name: tables_of(hints[name]) for name in node.inputs}
     found["return"] = {table for field in fields for table in tables_of(field)}
-    wanted = {name: taken.of if isinstance(taken, Part) else taken for name, taken in node.takes.items()}
+    wanted = {name: taken.of if isinstance(taken, TableInput) else taken for name, taken in node.inputs.items()}
     declared = {name: {taken} if isinstance(taken, type) else set() for name, taken in wanted.items()}
     declared["return"] = set(node.tables)
     return [
@@ -190,9 +192,9 @@ def test_landed_rows_reach_what_is_published():
 
 def landed_below(thing: Any) -> Iterator[type[Table]]:
     """The landed tables that something is made from."""
-    (giver,) = (node for node in NODES if thing in node.gives)
+    (giver,) = (node for node in NODES if thing in node.outputs)
     for taken in giver.taken:
-        if isinstance(taken, Rows):
+        if isinstance(taken, LandedInput):
             yield taken.of
         else:
             yield from landed_below(taken)
@@ -201,30 +203,30 @@ def landed_below(thing: Any) -> Iterator[type[Table]]:
 # ------------------------------------------------------------------------------------ the rules catch what they forbid
 
 
-def node(*, gives: tuple[Any, ...], takes: dict[str, Any]) -> Node:
+def node(*, outputs: tuple[Any, ...], inputs: dict[str, Any]) -> Node:
     """A node of no function."""
-    return Node("", gives=gives, takes=takes)
+    return Node("", outputs=outputs, inputs=inputs)
 
 
 def test_nodes_are_put_in_order():
-    last, begin = node(gives=(SECOND,), takes={"first": FIRST}), node(gives=(FIRST,), takes={})
+    last, begin = node(outputs=(SECOND,), inputs={"first": FIRST}), node(outputs=(FIRST,), inputs={})
     assert in_order((last, begin)) == (begin, last)
     assert in_order((begin, last)) == (begin, last)
 
 
 def test_a_circle_is_refused():
     with pytest.raises(GraphError, match="a circle: first from second from first"):
-        in_order((node(gives=(FIRST,), takes={"a": SECOND}), node(gives=(SECOND,), takes={"a": FIRST})))
+        in_order((node(outputs=(FIRST,), inputs={"a": SECOND}), node(outputs=(SECOND,), inputs={"a": FIRST})))
 
 
 def test_a_table_that_is_given_twice_is_refused():
     with pytest.raises(GraphError, match="heuristics is given by heuristics and by heuristics"):
-        in_order((node(gives=(Heuristics,), takes={}), node(gives=(Heuristics,), takes={})))
+        in_order((node(outputs=(Heuristics,), inputs={}), node(outputs=(Heuristics,), inputs={})))
 
 
 def test_what_nobody_gives_is_refused():
     with pytest.raises(GraphError, match="second takes first, which nobody gives"):
-        in_order((node(gives=(SECOND,), takes={"a": FIRST}),))
+        in_order((node(outputs=(SECOND,), inputs={"a": FIRST}),))
 
 
 class _Both(NamedTuple):
@@ -252,7 +254,7 @@ def test_an_annotation_of_another_table_is_caught(takes: Any, gives: Any, wrong:
         return health, handed
 
     computes.__annotations__ = {"health": takes, "handed": pl.DataFrame, "return": gives}
-    declared = node(gives=(Heuristics, AntiPatterns, FIRST), takes={"health": MemoryHealth, "handed": SECOND})
+    declared = node(outputs=(Heuristics, AntiPatterns, FIRST), inputs={"health": MemoryHealth, "handed": SECOND})
     assert wrongly_annotated(declared, computes) == wrong
 
 
@@ -260,7 +262,7 @@ def test_a_table_for_what_is_only_handed_is_caught():
     def computes(handed: Frame[Heuristics]) -> pl.DataFrame:
         return handed
 
-    wrong = wrongly_annotated(node(gives=(FIRST,), takes={"handed": SECOND}), computes)
+    wrong = wrongly_annotated(node(outputs=(FIRST,), inputs={"handed": SECOND}), computes)
     assert wrong == ["handed: ['heuristics'] instead of []"]
 
 

@@ -37,7 +37,7 @@ def is_any_loaded() -> bool:
     return kernel.cache_info().currsize > 0
 
 
-def compiled(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def compile_kernel(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Compile a function for one signature, when its module is imported; kept where numba's cache can be written.
 
     That cache is the `__pycache__` beside the module, else the user's cache folder, or `$NUMBA_CACHE_DIR`.
@@ -46,7 +46,7 @@ def compiled(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any
 
     def of(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
-            return _kept(signature, function)
+            return _load_or_compile(signature, function)
         except Exception as error:  # noqa: BLE001 - a full disk, no folder: each raises its own
             _say_not_kept(str(error) or repr(error))
             return njit(signature, nogil=True)(function)
@@ -54,7 +54,7 @@ def compiled(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any
     return of
 
 
-def _kept(signature: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _load_or_compile(signature: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Compiled, or as it was kept; what was kept and is damaged is made anew."""
     from numba import njit
 

@@ -18,6 +18,6 @@ def tenths(number: pl.Expr) -> pl.Expr:
     return pl.format("{}.{}", found // 10, found % 10)
 
 
-def counted(count: pl.Expr, noun: str) -> pl.Expr:
+def count_with_noun(count: pl.Expr, noun: str) -> pl.Expr:
     """The count and its noun, as in 1 injection or 41 injections; NULL where the count is NULL."""
     return pl.format("{} {}", count, pl.when(count == 1).then(pl.lit(noun)).otherwise(pl.lit(f"{noun}s")))

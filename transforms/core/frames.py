@@ -120,9 +120,9 @@ def conform(table: type[T], frame: pl.LazyFrame) -> Lazy[T]:
     if had == wanted:
         return cast("Lazy[T]", frame)
 
-    def taken(name: str, dtype: pl.DataType) -> pl.Expr:
+    def typed_column(name: str, dtype: pl.DataType) -> pl.Expr:
         if had.get(name) == dtype:
             return pl.col(name)
         return (pl.col(name) if name in had else pl.lit(None)).cast(dtype).alias(name)
 
-    return cast("Lazy[T]", frame.select([taken(name, dtype) for name, dtype in wanted.items()]))
+    return cast("Lazy[T]", frame.select([typed_column(name, dtype) for name, dtype in wanted.items()]))

@@ -34,7 +34,7 @@ def digest(parts: Iterable[str | Joined]) -> str:
     return state.hexdigest()
 
 
-def hashed(text: pl.Series) -> pl.Series:
+def hash_texts(text: pl.Series) -> pl.Series:
     """128-bit BLAKE2b in hex of each text."""
     blake2b = hashlib.blake2b
     return pl.Series(
@@ -48,7 +48,7 @@ def digests(rows: pl.DataFrame) -> pl.Series:
     """`digest` of the texts of each row; none is NULL."""
     sizes = {name: pl.col(name).str.len_bytes().cast(pl.String) for name in rows.columns}
     parts = [part for name, size in sizes.items() for part in (size, pl.lit(":"), pl.col(name))]
-    return hashed(rows.select(pl.concat_str(parts).alias("digest")).to_series())
+    return hash_texts(rows.select(pl.concat_str(parts).alias("digest")).to_series())
 
 
 def as_bytes(text: pl.Series) -> list[bytes]:

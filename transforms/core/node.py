@@ -1,4 +1,4 @@
-"""How a table says what it is made from: a node names a function, what that takes, and what it gives.
+"""How a table says what it is made from: a node names a function, its inputs and its outputs.
 
 A function is named, not imported: who asks what follows from what need not load what computes it.
 """
@@ -26,7 +26,7 @@ class Handed:
 
 
 @dataclass(frozen=True)
-class Rows:
+class LandedInput:
     """The winning rows of a landed table, as far as they are read."""
 
     of: type[Landed]
@@ -38,7 +38,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Part:
+class TableInput:
     """Of a derived table the columns that are read: as soon as nobody reads others, no more of it is held."""
 
     of: type[Table]
@@ -50,8 +50,8 @@ class Part:
 
 
 Given = type[Table] | Handed
-Source = Given | Rows
-Taken = Source | Part
+Source = Given | LandedInput
+Taken = Source | TableInput
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +59,11 @@ class Node:
     """What one function computes.
 
     Args:
-        function: `module:name` of what computes it. Its parameters are the names in `takes` and, where it has them,
+        function: `module:name` of what computes it. Its parameters are the names in `inputs` and, where it has them,
             `params`, `as_of`, `today` (the UTC day of `as_of`, since 1970), `counted_as`. '': the shell reads it, and
             nothing is computed.
-        gives: what it returns; several as a tuple, in this order.
-        takes: by parameter what it reads: a derived table or part of one, what a node hands, rows of a landed table;
+        outputs: what it returns; several as a tuple, in this order.
+        inputs: by parameter what it reads: a derived table or part of one, what a node hands, rows of a landed table;
             several of them are columns of one frame.
         params: the params it reads, by their full names. One is passed as it is; of several each by the last part of
             its name.
@@ -77,8 +77,8 @@ class Node:
     """
 
     function: str
-    gives: tuple[Given, ...]
-    takes: Mapping[str, Taken | tuple[Taken, ...]]
+    outputs: tuple[Given, ...]
+    inputs: Mapping[str, Taken | tuple[Taken, ...]]
     params: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     grain: Grain = "whole"
@@ -89,13 +89,13 @@ class Node:
 
     def __post_init__(self) -> None:
         """Named after the function, or else after what it gives."""
-        object.__setattr__(self, "name", self.function.rpartition(":")[2] or self.gives[0].name)
+        object.__setattr__(self, "name", self.function.rpartition(":")[2] or self.outputs[0].name)
 
     @property
     def taken(self) -> tuple[Source, ...]:
         """Everything it reads, in order."""
-        each = (taken if isinstance(taken, tuple) else (taken,) for taken in self.takes.values())
-        return tuple(one.of if isinstance(one, Part) else one for some in each for one in some)
+        each = (taken if isinstance(taken, tuple) else (taken,) for taken in self.inputs.values())
+        return tuple(one.of if isinstance(one, TableInput) else one for some in each for one in some)
 
     @property
     def state(self) -> type[State] | None:
@@ -105,9 +105,9 @@ class Node:
     @property
     def tables(self) -> tuple[type[Table], ...]:
         """The tables among what it gives."""
-        return tuple(given for given in self.gives if isinstance(given, type))
+        return tuple(given for given in self.outputs if isinstance(given, type))
 
-    def sliced(self, params: Any) -> Any:  # noqa: ANN401 - the params of a run, and those that are declared here
+    def select_params(self, params: Any) -> Any:  # noqa: ANN401 - the params of a run, and those that are declared here
         """What its function gets of the params, and no others: what is not declared cannot be read."""
         values = {name.rpartition(".")[2]: reduce(getattr, name.split("."), params) for name in self.params}
         return next(iter(values.values())) if len(values) == 1 else SimpleNamespace(**values)
@@ -133,9 +133,9 @@ def in_order(nodes: Iterable[Node]) -> tuple[Node, ...]:
     by_given: dict[Given, Node] = {}
     listed = list(nodes)
     for node in listed:
-        for given in node.gives:
+        for given in node.outputs:
             if given in by_given:
-                message = f"{named(given)} is given by {by_given[given].name} and by {node.name}"
+                message = f"{source_name(given)} is given by {by_given[given].name} and by {node.name}"
                 raise GraphError(message)
             by_given[given] = node
     placed: dict[Node, None] = {}
@@ -152,15 +152,15 @@ def _place(node: Node, by_given: Mapping[Given, Node], placed: dict[Node, None],
         message = f"a circle: {circle}"
         raise GraphError(message)
     for taken in node.taken:
-        if isinstance(taken, Rows):
+        if isinstance(taken, LandedInput):
             continue
         if taken not in by_given:
-            message = f"{node.name} takes {named(taken)}, which nobody gives"
+            message = f"{node.name} takes {source_name(taken)}, which nobody gives"
             raise GraphError(message)
         _place(by_given[taken], by_given, placed, (*above, node))
     placed[node] = None
 
 
-def named(thing: Source) -> str:
+def source_name(thing: Source) -> str:
     """What a table, what is handed, or a landed table is called."""
-    return thing.of.name if isinstance(thing, Rows) else thing.name
+    return thing.of.name if isinstance(thing, LandedInput) else thing.name

@@ -71,7 +71,7 @@ class Json:
 
 
 @dataclass(frozen=True)
-class Edit:
+class ColumnEdit:
     """How a person gives a column another value: an option of a command.
 
     `help`: what the option is for. `option`: its name, where that is not the column's. `metavar`: what stands for the
@@ -97,7 +97,7 @@ class Carried:
     first: Any = None
     is_empty_a_value: bool = False
     is_clearable: bool = False
-    edit: Edit | None = None
+    edit: ColumnEdit | None = None
     label: str = ""
     is_fact: bool = False
 

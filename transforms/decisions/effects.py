@@ -107,7 +107,7 @@ def _made_by(extra: pl.Expr) -> pl.Expr:
     return extra.str.json_path_match("$.decision_id").alias("decision_id")
 
 
-def held(decisions: pl.LazyFrame, memories: pl.LazyFrame, as_of: datetime) -> pl.LazyFrame:
+def flag_holds(decisions: pl.LazyFrame, memories: pl.LazyFrame, as_of: datetime) -> pl.LazyFrame:
     """Per memory whether it, or its project, is held: memory_id, is_held.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.core.node import Handed, Node, Part
+from slowwave.transforms.core.node import Handed, Node, TableInput
 from slowwave.transforms.decisions.forgetting.tables import ForgettingAudit, ForgettingPlan, ForgettingQuotas, Regret
 from slowwave.transforms.decisions.review.tables import ReviewDecisions, ReviewQueue, ReviewStatements, StatementSigns
 from slowwave.transforms.evidence.nodes import CURRENT_MEMORIES, MEMORY_STATES
@@ -21,7 +21,7 @@ STATEMENT_DAYS = Handed(
     "statement_days", "By day what its extracted_statements are named after: all they are made from."
 )
 
-HEALTH_REVIEWED = Part(
+HEALTH_REVIEWED = TableInput(
     MemoryHealth,
     (
         *("memory_id", "project", "agent", "user_id", "scope", "memory_type", "status", "content", "created_at"),
@@ -33,59 +33,59 @@ HEALTH_REVIEWED = Part(
 DECIDING: tuple[Node, ...] = (
     Node(
         "slowwave.transforms.decisions.forgetting.evidence:forgetting_evidence",
-        gives=(FORGETTING_EVIDENCE,),
-        takes={"states": MEMORY_STATES, "touches": TOUCHES, "decisions": DECISIONS},
+        outputs=(FORGETTING_EVIDENCE,),
+        inputs={"states": MEMORY_STATES, "touches": TOUCHES, "decisions": DECISIONS},
     ),
     Node(
         "slowwave.transforms.decisions.forgetting.plan:forgetting_plan",
-        gives=(ForgettingPlan,),
-        takes={"health": MemoryHealth, "evidence": FORGETTING_EVIDENCE},
+        outputs=(ForgettingPlan,),
+        inputs={"health": MemoryHealth, "evidence": FORGETTING_EVIDENCE},
         params=("forgetting",),
         methods=("forgetting.method",),
     ),
     Node(
         "slowwave.transforms.decisions.forgetting.plan:forgetting_quotas",
-        gives=(ForgettingQuotas,),
-        takes={"health": MemoryHealth, "evidence": FORGETTING_EVIDENCE},
+        outputs=(ForgettingQuotas,),
+        inputs={"health": MemoryHealth, "evidence": FORGETTING_EVIDENCE},
         params=("forgetting",),
         methods=("forgetting.method",),
     ),
     Node(
         "slowwave.transforms.decisions.effects:forgetting_audit",
-        gives=(ForgettingAudit,),
-        takes={"decisions": DECISIONS},
+        outputs=(ForgettingAudit,),
+        inputs={"decisions": DECISIONS},
     ),
-    Node("slowwave.transforms.decisions.effects:archivings", gives=(ARCHIVINGS,), takes={"decisions": DECISIONS}),
+    Node("slowwave.transforms.decisions.effects:archivings", outputs=(ARCHIVINGS,), inputs={"decisions": DECISIONS}),
     Node(
         "slowwave.transforms.decisions.forgetting.regret:regret",
-        gives=(Regret,),
-        takes={"archived": ARCHIVINGS, "references": MemoryReferences},
+        outputs=(Regret,),
+        inputs={"archived": ARCHIVINGS, "references": MemoryReferences},
         params=("forgetting",),
         methods=("forgetting.regret_method",),
     ),
     Node(
         "slowwave.transforms.decisions.review.rejected_texts:rejected_texts",
-        gives=(REJECTED_TEXTS,),
-        takes={"decisions": DECISIONS, "states": CURRENT_MEMORIES},
+        outputs=(REJECTED_TEXTS,),
+        inputs={"decisions": DECISIONS, "states": CURRENT_MEMORIES},
         stage="statements and pairs",
     ),
     Node(
         "slowwave.transforms.decisions.review.decisions:review_decisions",
-        gives=(ReviewDecisions,),
-        takes={"decisions": DECISIONS},
+        outputs=(ReviewDecisions,),
+        inputs={"decisions": DECISIONS},
         stage="statements and pairs",
     ),
-    Node("", gives=(STATEMENT_DAYS,), takes={}),
+    Node("", outputs=(STATEMENT_DAYS,), inputs={}),
     Node(
         "slowwave.transforms.decisions.review.candidate_evidence:statement_signs",
-        gives=(StatementSigns,),
-        takes={"statements": ExtractedStatements, "days": STATEMENT_DAYS},
+        outputs=(StatementSigns,),
+        inputs={"statements": ExtractedStatements, "days": STATEMENT_DAYS},
         stage="statements and pairs",
     ),
     Node(
-        "slowwave.transforms.decisions.review.reviewed:reviewed",
-        gives=(ReviewQueue, ReviewStatements),
-        takes={
+        "slowwave.transforms.decisions.review.reviewed:review_tables",
+        outputs=(ReviewQueue, ReviewStatements),
+        inputs={
             "statements": ExtractedStatements,
             "interactions": ReplayedInteractions,
             "references": MemoryReferences,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.core.node import Handed, Node, Rows
+from slowwave.transforms.core.node import Handed, LandedInput, Node
 from slowwave.transforms.evidence.chunks.tables import ChunkUse
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.tables import (
@@ -17,12 +17,12 @@ from slowwave.transforms.evidence.tables import (
 )
 from slowwave.transforms.landing.tables import Interactions, Memories
 
-MEMORY_CHANGES = Rows(Memories, ("memory_id", *Memories.of_change, *Memories.state, "clears"))
-REPLAYED = Rows(Interactions, ("interaction_id", "created_at", "project", "agent", "session_id", "user_id"))
-CHUNKS = Rows(Interactions, ("interaction_id", "created_at", "project", "chunks_used"))
+MEMORY_CHANGES = LandedInput(Memories, ("memory_id", *Memories.of_change, *Memories.state, "clears"))
+REPLAYED = LandedInput(Interactions, ("interaction_id", "created_at", "project", "agent", "session_id", "user_id"))
+CHUNKS = LandedInput(Interactions, ("interaction_id", "created_at", "project", "chunks_used"))
 # What of an interaction stands in evidence, too, is read with them.
 _SHOWN = (name for name in Interactions.model_fields if name in MemoryReferences.model_fields.keys() - REPLAYED.columns)
-TEXTS = Rows(
+TEXTS = LandedInput(
     Interactions,
     ("prompt", "response", "response_summary", "memories_used", "memories_cited", "reinforce", *_SHOWN),
 )
@@ -38,22 +38,24 @@ CHUNK_DAYS = Handed("chunk_days", "How often each chunk and each document was us
 EVIDENCE_NODES: tuple[Node, ...] = (
     Node(
         "slowwave.transforms.evidence.states:memory_states",
-        gives=(MEMORY_STATES,),
-        takes={"memories": MEMORY_CHANGES},
+        outputs=(MEMORY_STATES,),
+        inputs={"memories": MEMORY_CHANGES},
         params=("scopes",),
     ),
     Node(
         "slowwave.transforms.evidence.states:current_memories",
-        gives=(CURRENT_MEMORIES,),
-        takes={"states": MEMORY_STATES},
+        outputs=(CURRENT_MEMORIES,),
+        inputs={"states": MEMORY_STATES},
     ),
     Node(
-        "slowwave.transforms.evidence.memories_now:memories_now", gives=(MemoriesNow,), takes={"states": MEMORY_STATES}
+        "slowwave.transforms.evidence.memories_now:memories_now",
+        outputs=(MemoriesNow,),
+        inputs={"states": MEMORY_STATES},
     ),
     Node(
         "slowwave.transforms.evidence.states:memory_pool",
-        gives=(MEMORY_POOL,),
-        takes={"states": MEMORY_STATES},
+        outputs=(MEMORY_POOL,),
+        inputs={"states": MEMORY_STATES},
         params=(
             "evidence.eligible_method",
             "evidence.global_types",
@@ -64,34 +66,34 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         methods=("evidence.eligible_method",),
         stage="eligibility",
     ),
-    Node("", gives=(WORD_VECTORS,), takes={}),
+    Node("", outputs=(WORD_VECTORS,), inputs={}),
     Node(
         "slowwave.transforms.evidence.memory_days:replayed_interactions",
-        gives=(ReplayedInteractions,),
-        takes={"interactions": REPLAYED},
+        outputs=(ReplayedInteractions,),
+        inputs={"interactions": REPLAYED},
         grain="day",
         is_in_lake=True,
         stage="eligibility",
     ),
     Node(
         "slowwave.transforms.evidence.eligibility:memory_eligibility",
-        gives=(MemoryEligibility,),
-        takes={"interactions": REPLAYED, "pool": MEMORY_POOL},
+        outputs=(MemoryEligibility,),
+        inputs={"interactions": REPLAYED, "pool": MEMORY_POOL},
         grain="day",
         is_in_lake=True,
         stage="eligibility",
     ),
     Node(
         "slowwave.transforms.evidence.eligibility:eligible_pool",
-        gives=(ELIGIBLE_POOL,),
-        takes={"pool": MEMORY_POOL, "eligibility": MemoryEligibility},
+        outputs=(ELIGIBLE_POOL,),
+        inputs={"pool": MEMORY_POOL, "eligibility": MemoryEligibility},
         grain="day",
         stage="used",
     ),
     Node(
         "slowwave.transforms.evidence.used.memories:used_memories_by_day",
-        gives=(USED_MEMORIES,),
-        takes={"interactions": (REPLAYED, TEXTS), "pool": ELIGIBLE_POOL, "word_vectors": WORD_VECTORS},
+        outputs=(USED_MEMORIES,),
+        inputs={"interactions": (REPLAYED, TEXTS), "pool": ELIGIBLE_POOL, "word_vectors": WORD_VECTORS},
         params=("evidence.used",),
         methods=("evidence.used.method",),
         grain="day",
@@ -100,8 +102,8 @@ EVIDENCE_NODES: tuple[Node, ...] = (
     ),
     Node(
         "slowwave.transforms.evidence.references:memory_references",
-        gives=(MemoryReferences,),
-        takes={"interactions": (REPLAYED, TEXTS), "pool": MEMORY_POOL, "used": USED_MEMORIES},
+        outputs=(MemoryReferences,),
+        inputs={"interactions": (REPLAYED, TEXTS), "pool": MEMORY_POOL, "used": USED_MEMORIES},
         params=("evidence.injected_method", "evidence.echo_method", "evidence.cited_method"),
         methods=("evidence.injected_method", "evidence.echo_method", "evidence.cited_method"),
         grain="day",
@@ -111,8 +113,8 @@ EVIDENCE_NODES: tuple[Node, ...] = (
     ),
     Node(
         "slowwave.transforms.evidence.memory_days:memory_days",
-        gives=(MemoryDays,),
-        takes={"eligibility": MemoryEligibility, "references": MemoryReferences},
+        outputs=(MemoryDays,),
+        inputs={"eligibility": MemoryEligibility, "references": MemoryReferences},
         params=("evidence.broad_memories", "evidence.bulk_memories"),
         grain="day",
         is_in_lake=True,
@@ -120,24 +122,24 @@ EVIDENCE_NODES: tuple[Node, ...] = (
     ),
     Node(
         "slowwave.transforms.evidence.memory_days:reference_days",
-        gives=(ReferenceDays,),
-        takes={"memory_days": MemoryDays},
+        outputs=(ReferenceDays,),
+        inputs={"memory_days": MemoryDays},
         grain="day",
         is_in_lake=True,
         stage="eligibility",
     ),
     Node(
         "slowwave.transforms.evidence.memory_days:project_days",
-        gives=(ProjectDays,),
-        takes={"interactions": REPLAYED},
+        outputs=(ProjectDays,),
+        inputs={"interactions": REPLAYED},
         grain="day",
         is_in_lake=True,
         stage="eligibility",
     ),
     Node(
         "slowwave.transforms.evidence.statements.extract:extracted_statements",
-        gives=(ExtractedStatements,),
-        takes={"interactions": (REPLAYED, TEXTS)},
+        outputs=(ExtractedStatements,),
+        inputs={"interactions": (REPLAYED, TEXTS)},
         params=("evidence.extract",),
         methods=("evidence.extract.method",),
         grain="day",
@@ -147,15 +149,15 @@ EVIDENCE_NODES: tuple[Node, ...] = (
     ),
     Node(
         "slowwave.transforms.evidence.references:published_references",
-        gives=(PublishedReferences,),
-        takes={"references": MemoryReferences},
+        outputs=(PublishedReferences,),
+        inputs={"references": MemoryReferences},
         grain="day",
     ),
     Node(
         "slowwave.transforms.evidence.chunks.use:chunk_days",
-        gives=(CHUNK_DAYS,),
-        takes={"interactions": CHUNKS},
+        outputs=(CHUNK_DAYS,),
+        inputs={"interactions": CHUNKS},
         grain="day",
     ),
-    Node("slowwave.transforms.evidence.chunks.use:chunk_use", gives=(ChunkUse,), takes={"days": CHUNK_DAYS}),
+    Node("slowwave.transforms.evidence.chunks.use:chunk_use", outputs=(ChunkUse,), inputs={"days": CHUNK_DAYS}),
 )

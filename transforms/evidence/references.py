@@ -39,10 +39,10 @@ def memory_references(
         params: names and bounds of the methods.
         echoed_before: pairs that were echoed in texts which have gone since (see `kept.echoed_before`).
     """
-    echoed = _echoed(interactions, pool, implementation(params.echo_method))
+    echoed = _quoted_pairs(interactions, pool, implementation(params.echo_method))
     if echoed_before is not None:
         echoed = pl.concat([echoed, echoed_before.lazy()])
-    injected, cited = _declared(interactions, "memories_used"), _declared(interactions, "memories_cited")
+    injected, cited = _listed_pairs(interactions, "memories_used"), _listed_pairs(interactions, "memories_cited")
     pair = ["interaction_id", "memory_id"]
     # Polars divides one row, and many rows, with another last bit: rounded, both are the nearest number
     scored = used.lazy().with_columns((pl.col("used_score") / STEPS).round(4))
@@ -69,13 +69,13 @@ def memory_references(
     return conform(MemoryReferences, rows).sort(MemoryReferences.key).collect()
 
 
-def _declared(interactions: pl.DataFrame, name: str) -> pl.LazyFrame:
+def _listed_pairs(interactions: pl.DataFrame, name: str) -> pl.LazyFrame:
     """interaction_id, memory_id of the memories that interactions list themselves, known or not, each once."""
     listed = interactions.lazy().select("interaction_id", pl.col(name).alias("memory_id"))
     return listed.explode("memory_id").drop_nulls("memory_id").unique()
 
 
-def _echoed(interactions: pl.DataFrame, pool: pl.DataFrame, echo: Echo) -> pl.LazyFrame:
+def _quoted_pairs(interactions: pl.DataFrame, pool: pl.DataFrame, echo: Echo) -> pl.LazyFrame:
     """interaction_id, memory_id, echoed_in, in_prompt of the pairs that `echo` finds."""
     reinforcing = interactions.filter("reinforce").with_row_index("row")
     scope = pl.when(~pl.col("is_global")).then("project")

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import polars as pl
 
-from slowwave.transforms.core.hashing import hashed
+from slowwave.transforms.core.hashing import hash_texts
 from slowwave.transforms.core.methods.registry import implementation
 from slowwave.transforms.core.schema import Carried, Kind, columns
 from slowwave.transforms.evidence.echo.echo import Echo
@@ -112,7 +112,7 @@ def memory_pool(states: pl.LazyFrame, params: PoolParams) -> pl.LazyFrame:
             "memory_id",
             *REACH,
             "content",
-            pl.col("content").map_batches(hashed, return_dtype=pl.String).alias("content_hash"),
+            pl.col("content").map_batches(hash_texts, return_dtype=pl.String).alias("content_hash"),
             echo.pattern(pl.col("content"), params).alias("pattern"),
             "valid_from",
             "valid_until",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.core.node import Handed, Node, Part
+from slowwave.transforms.core.node import Handed, Node, TableInput
 from slowwave.transforms.evidence.nodes import CURRENT_MEMORIES, MEMORY_STATES
 from slowwave.transforms.evidence.tables import (
     MemoryDays,
@@ -33,65 +33,65 @@ REFERENCE_NAMES = Handed(
 )
 ENDED_COUNTS = Handed("ended_counts", "How many interactions ended, with a memory and without, by project.")
 ENDED_MEMORIES = Handed("ended_memories", "The memories that interactions with an attempt had, by project.")
-HEALTH_ANSWERING = Part(
+HEALTH_ANSWERING = TableInput(
     MemoryHealth,
     ("memory_id", "project", "scope", "content", "eligible_count", "lift_basis", "lift_low", "lift_high"),
 )
-HEALTH_SIZES = Part(MemoryHealth, ("memory_id", "content", "injected_count", "reference_count"))
-OUTCOMES_ANSWERING = Part(
+HEALTH_SIZES = TableInput(MemoryHealth, ("memory_id", "content", "injected_count", "reference_count"))
+OUTCOMES_ANSWERING = TableInput(
     CountedOutcomes, ("project", "basis", "is_attempt", "is_counted", "is_learned", "strategy_id")
 )
 
 HEALTH: tuple[Node, ...] = (
     Node(
         "slowwave.transforms.health.history:memory_health_history",
-        gives=(COUNTS_HISTORY,),
-        takes={"states": MEMORY_STATES, "days": MemoryDays},
+        outputs=(COUNTS_HISTORY,),
+        inputs={"states": MEMORY_STATES, "days": MemoryDays},
         params=("reinforcement_delta", "reinforcement_cap"),
         grain="day",
         stage="history",
     ),
     Node(
         "slowwave.transforms.health.usage_history:memory_use_history",
-        gives=(MemoryHealthHistory,),
-        takes={"history": COUNTS_HISTORY, "timelines": TIMELINES, "strength_fits": FittedStrengths},
+        outputs=(MemoryHealthHistory,),
+        inputs={"history": COUNTS_HISTORY, "timelines": TIMELINES, "strength_fits": FittedStrengths},
         params=("evidence", "strength", "trend", "verdict"),
         methods=("trend.method", "verdict.method"),
         grain="day",
         stage="history",
     ),
-    Node("", gives=(REFERENCE_NAMES,), takes={}),
+    Node("", outputs=(REFERENCE_NAMES,), inputs={}),
     Node(
         "slowwave.transforms.health.answerable.use_by_day:interactions_with_memories",
-        gives=(InteractionsWithMemories,),
-        takes={"references": MemoryReferences, "days": REFERENCE_NAMES},
+        outputs=(InteractionsWithMemories,),
+        inputs={"references": MemoryReferences, "days": REFERENCE_NAMES},
     ),
     Node(
         "slowwave.transforms.health.answerable.log_counts:ended_with_memories",
-        gives=(ENDED_COUNTS, ENDED_MEMORIES),
-        takes={"references": ATTEMPTED_REFERENCES, "ended": ATTEMPTED_INTERACTIONS},
+        outputs=(ENDED_COUNTS, ENDED_MEMORIES),
+        inputs={"references": ATTEMPTED_REFERENCES, "ended": ATTEMPTED_INTERACTIONS},
     ),
     Node(
         "slowwave.transforms.health.answerable.attempts_by_injection:attempts_by_injection",
-        gives=(AttemptsByInjection,),
-        takes={"references": ATTEMPTED_REFERENCES, "interactions": ATTEMPTED_INTERACTIONS, "attempts": ATTEMPTS},
+        outputs=(AttemptsByInjection,),
+        inputs={"references": ATTEMPTED_REFERENCES, "interactions": ATTEMPTED_INTERACTIONS, "attempts": ATTEMPTS},
     ),
     Node(
         "slowwave.transforms.health.stale_injections:stale_injections",
-        gives=(StaleInjections,),
-        takes={"references": MemoryReferences, "states": MEMORY_STATES},
+        outputs=(StaleInjections,),
+        inputs={"references": MemoryReferences, "states": MEMORY_STATES},
     ),
     Node(
         "slowwave.transforms.health.scope_leaks:scope_leaks",
-        gives=(ScopeLeaks,),
-        takes={"references": MemoryReferences, "states": MEMORY_STATES, "interactions": ReplayedInteractions},
+        outputs=(ScopeLeaks,),
+        inputs={"references": MemoryReferences, "states": MEMORY_STATES, "interactions": ReplayedInteractions},
         params=("scopes",),
     ),
-    Node("", gives=(TOUCHES,), takes={"history": MemoryHealthHistory}, stage="history"),
+    Node("", outputs=(TOUCHES,), inputs={"history": MemoryHealthHistory}, stage="history"),
     Node(
         "slowwave.transforms.health.judged_health:judged_health",
-        gives=(MemoryHealth,),
-        takes={
+        outputs=(MemoryHealth,),
+        inputs={
             "states": MEMORY_STATES,
             "days": ReferenceDays,
             "eligible": TOUCHES,
@@ -105,20 +105,20 @@ HEALTH: tuple[Node, ...] = (
     ),
     Node(
         "slowwave.transforms.health.answerable.use_by_day:use_by_day",
-        gives=(UseByDay,),
-        takes={"had": InteractionsWithMemories, "references": MemoryReferences, "health": HEALTH_SIZES},
+        outputs=(UseByDay,),
+        inputs={"had": InteractionsWithMemories, "references": MemoryReferences, "health": HEALTH_SIZES},
     ),
     Node(
         "slowwave.transforms.health.project.project_health:project_health",
-        gives=(ProjectHealth,),
-        takes={"health": MemoryHealth, "memories": CURRENT_MEMORIES, "leaks": ScopeLeaks},
+        outputs=(ProjectHealth,),
+        inputs={"health": MemoryHealth, "memories": CURRENT_MEMORIES, "leaks": ScopeLeaks},
         params=("project_health",),
         methods=("project_health.method",),
     ),
     Node(
         "slowwave.transforms.health.answerable.answerable_questions:answerable_questions",
-        gives=(AnswerableQuestions,),
-        takes={
+        outputs=(AnswerableQuestions,),
+        inputs={
             "days": ProjectDays,
             "had": InteractionsWithMemories,
             "outcomes": OUTCOMES_ANSWERING,

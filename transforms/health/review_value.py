@@ -60,7 +60,7 @@ def review_value(health: pl.DataFrame, params: ReviewParams, *, interval_mass: f
     harm = lift_spread * np.exp(-0.5 * (lift / lift_spread) ** 2) / np.sqrt(2 * np.pi) - lift * below
     doubted = ndtr((params.no_difference - confidence) / confidence_spread)
     doubt = np.where(np.isnan(below), np.where(np.isnan(doubted), 0.5, doubted), below)
-    wrong = _given(doubt, params.prior_wrong)
+    wrong = _apply_prior(doubt, params.prior_wrong)
     each = np.where(np.isnan(lift), params.wrong_injection_loss, np.maximum(harm, 0) / np.maximum(below, _LEAST))
 
     need = _floats(health["need_30d"]).clip(0, params.max_need)
@@ -71,7 +71,7 @@ def review_value(health: pl.DataFrame, params: ReviewParams, *, interval_mass: f
     is_candidate = (health["status"] == "candidate").fill_null(value=False).to_numpy()
     is_settled = health["status"].is_in(SETTLED_STATUSES).fill_null(value=False).to_numpy()
     is_forgotten = (health["verdict"] == "forget").fill_null(value=False).to_numpy() & ~is_candidate
-    belongs = 1 - _given(doubt, 1 - params.prior_candidate_right)
+    belongs = 1 - _apply_prior(doubt, 1 - params.prior_candidate_right)
     probability = np.where(is_forgotten, (1 - wrong) * needed, np.where(is_candidate, belongs * needed, wrong))
     # given that there is at least one
     missed = params.lost_reference_loss * references / np.maximum(needed, _LEAST)
@@ -101,7 +101,7 @@ def _posterior(health: pl.DataFrame, name: str, interval_mass: float) -> tuple[F
     return np.where(np.isnan(spread), np.nan, _floats(health[name])), spread
 
 
-def _given(even: Floats, prior: float) -> Floats:
+def _apply_prior(even: Floats, prior: float) -> Floats:
     """Bayes' rule: the probability with `prior` of what would have the probability `even` with a prior of 1/2."""
     joint = prior * even
     return joint / np.maximum(joint + (1 - prior) * (1 - even), _LEAST)

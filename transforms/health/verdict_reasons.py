@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.core.figures import counted, decimals, tenths
+from slowwave.transforms.core.figures import count_with_noun, decimals, tenths
 from slowwave.transforms.health.params import VerdictParams
 from slowwave.transforms.lift.words import ASSOCIATED, COMPARED
 
@@ -14,7 +14,7 @@ _STALE = "{}: when two looks last agreed, it was used less than its past and its
 
 
 def _days_ago(days: pl.Expr) -> pl.Expr:
-    return pl.when(days <= 0).then(pl.lit("today")).otherwise(pl.format("{} ago", counted(days, "day")))
+    return pl.when(days <= 0).then(pl.lit("today")).otherwise(pl.format("{} ago", count_with_noun(days, "day")))
 
 
 def _strength() -> pl.Expr:
@@ -27,14 +27,14 @@ def _uses(since: pl.Expr) -> pl.Expr:
     """In how many answers it was quoted, in how many used in other words, and when last."""
     echoed = pl.col("echoed_count")
     in_words = pl.col("reference_count") - echoed
-    quoted = pl.format("Quoted in {}", counted(echoed, "interaction"))
+    quoted = pl.format("Quoted in {}", count_with_noun(echoed, "interaction"))
     only = pl.format("{} (in {} of them the prompt said it already)", quoted, pl.col("parroted"))
     quoted = pl.when(pl.col("parroted") > 0).then(only).otherwise(quoted)
     told = (
         pl.when(in_words == 0)
         .then(quoted)
         .when(echoed == 0)
-        .then(pl.format("Used in other words in {}", counted(in_words, "interaction")))
+        .then(pl.format("Used in other words in {}", count_with_noun(in_words, "interaction")))
         .otherwise(pl.format("{}, used in other words in {}", quoted, in_words))
     )
     return pl.format("{}, last {}", told, since)
@@ -56,11 +56,11 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     """The sentence of its use case: never NULL."""
     age = today - pl.col("created_at").dt.epoch("d")
     since = _days_ago(today - pl.col("last_referenced_at").dt.epoch("d"))
-    eligible = counted(pl.col("eligible_count"), "interaction")
-    injected = counted(pl.col("injected_count"), "injection")
+    eligible = count_with_noun(pl.col("eligible_count"), "interaction")
+    injected = count_with_noun(pl.col("injected_count"), "injection")
     used = _uses(since)
     strength = _strength()
-    unused = pl.format("Injected {}, never visibly used", counted(pl.col("injected_count"), "time"))
+    unused = pl.format("Injected {}, never visibly used", count_with_noun(pl.col("injected_count"), "time"))
     undetected = pl.format(f"{{}}{_FOUND}", unused)
     sentences = {
         "never_landed": pl.format("Never landed: only its id is known, from {}.", injected),
@@ -194,7 +194,7 @@ def reasons(today: pl.Expr, params: VerdictParams, interval_mass: float) -> pl.E
             pl.format(
                 "{} in {}; {} expected.",
                 _how_used(),
-                counted(failed, "failed attempt"),
+                count_with_noun(failed, "failed attempt"),
                 tenths(pl.col("contradicted_expected")),
             )
         ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.transforms.core.vocabularies import FADING_STATES, HOLDING_TRENDS
-from slowwave.transforms.evidence.echo.echo import normalised
+from slowwave.transforms.evidence.echo.echo import normalise_text
 from slowwave.transforms.health.params import VerdictParams
 from slowwave.transforms.health.verdict_reasons import reasons
 
@@ -156,7 +156,7 @@ def verdicts(health: pl.LazyFrame, today: int, params: VerdictParams, *, interva
     - A short text is not looked for in answers, and a lake may not log injections: then no use is no evidence.
     - forget becomes keep on a hold, and review where the memory may well be needed.
     """
-    length = normalised(pl.col("content")).str.len_chars()
+    length = normalise_text(pl.col("content")).str.len_chars()
     return (
         health.sort("memory_id")
         .with_columns(

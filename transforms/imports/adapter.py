@@ -250,7 +250,7 @@ class Adapter(Protocol):
         """Part of every row's provenance."""
         ...
 
-    def detected(self, first: Sequence[Record]) -> str | None:
+    def detect_producer(self, first: Sequence[Record]) -> str | None:
         """The producer and its version, such as `Claude Code 2.1.38`, if these first records of a unit are its.
 
         None where they are another program's; inferred from what the records hold, whatever the unit is called.

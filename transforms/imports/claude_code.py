@@ -34,7 +34,7 @@ class ClaudeCode:
     name = NAME
     version = 3
 
-    def detected(self, first: Sequence[Record]) -> str | None:
+    def detect_producer(self, first: Sequence[Record]) -> str | None:
         """As in Adapter."""
         of_session = False
         for record in first:

@@ -168,11 +168,11 @@ def slash_command(text: str) -> tuple[str, str] | None:
     """The name and the arguments of a slash command; None where the text is none."""
     if not text.startswith(("<command-message>", "<command-name>")):
         return None
-    name = _tagged(text, "command-name").strip()
-    return (f"/{name.lstrip('/')}", _tagged(text, "command-args").strip()) if name else None
+    name = _text_in_tag(text, "command-name").strip()
+    return (f"/{name.lstrip('/')}", _text_in_tag(text, "command-args").strip()) if name else None
 
 
-def _tagged(text: str, name: str) -> str:
+def _text_in_tag(text: str, name: str) -> str:
     opening, closing = f"<{name}>", f"</{name}>"
     begin = text.find(opening)
     end = text.find(closing, begin)
@@ -380,7 +380,7 @@ class Copies:
         if text and _digest(text) in self._asked:
             self._held.append((number, record))
         elif text:
-            yield from self.rest()
+            yield from self.remaining_records()
             yield self._original(number, record)
         elif record.get("type") == "assistant":
             yield from self._answer(number, record)
@@ -389,7 +389,7 @@ class Copies:
         else:
             yield number, record, "" if self._repeated and _has_result(blocks(record)) else self._repeated
 
-    def rest(self) -> Iterator[tuple[int, Record, str]]:
+    def remaining_records(self) -> Iterator[tuple[int, Record, str]]:
         """The records that are held: no answer says that they are copies."""
         held, self._held = self._held, []
         yield from (self._original(number, record) for number, record in held)
@@ -407,7 +407,7 @@ class Copies:
             self._repeated = self._prompt_of[message]
             held, self._held = self._held, []
             yield from ((at, each, self._repeated) for at, each in held)
-        yield from self.rest()
+        yield from self.remaining_records()
         if not is_known:
             self._repeated = ""
         if self._repeated and self._prompt_of[message] != self._prompt:

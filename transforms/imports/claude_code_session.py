@@ -125,7 +125,7 @@ class ClaudeConversation:
 
     def end(self) -> Iterator[Made]:
         """The transcript is over."""
-        for number, record, prompt in self._copies.rest():
+        for number, record, prompt in self._copies.remaining_records():
             yield from self._take(number, record, prompt)
         yield from self._drop_command()
         if self.turn is not None:
@@ -141,11 +141,11 @@ class ClaudeConversation:
             self._result(block, record)
         text = text_of([block for block in given if block.get("type") == "text"])
         if text.startswith(INTERRUPTED):
-            yield from self._interrupted(record)
+            yield from self._interrupt_turn(record)
         elif not results:
-            yield from self._said(number, record, text)
+            yield from self._handle_prompt(number, record, text)
 
-    def _said(self, number: int, record: Record, text: str) -> Iterator[Made]:
+    def _handle_prompt(self, number: int, record: Record, text: str) -> Iterator[Made]:
         why = why_not_prompt(record, text)
         if why:
             yield LeftOut(why, example=text[:200])
@@ -335,12 +335,12 @@ class ClaudeConversation:
         if call.path and is_memory_file(call.path) and not call.call.is_error:
             self._give(memories_read(call.path, record.get("toolUseResult"), text_of(block.get("content"))), "read")
 
-    def _interrupted(self, record: Record) -> Iterator[Made]:
+    def _interrupt_turn(self, record: Record) -> Iterator[Made]:
         """The turn of the message that the record names, or of the record it hangs on, was interrupted."""
         names = (text_in(record, "interruptedMessageId"), text_in(record, "parentUuid"))
         earlier = next((name for name in names if self._log.is_known(name)), "")
         if earlier and self._log.is_earlier(earlier):
-            yield from self._log.interrupted(earlier, text_in(record, "timestamp"))
+            yield from self._log.interrupt_turn(earlier, text_in(record, "timestamp"))
         elif self.turn is not None:
             self._goes_on()
             self._last(record)

@@ -321,7 +321,7 @@ class CodexAdapter:
     name = "codex"
     version = 3
 
-    def detected(self, first: Sequence[Record]) -> str | None:
+    def detect_producer(self, first: Sequence[Record]) -> str | None:
         """As in Adapter."""
         is_wrapped = is_bare = False
         for record in first:

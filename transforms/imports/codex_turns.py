@@ -81,27 +81,27 @@ def text_of_parts(content: object) -> str:
 
 
 @dataclass(frozen=True)
-class Answer:
+class CodexMessage:
     """A message of the agent, with its phase and its id; '' where it has none."""
 
     text: str
     phase: str
     message_id: str
 
-    def is_beginning_of(self, other: Answer) -> bool:
+    def is_beginning_of(self, other: CodexMessage) -> bool:
         """Whether another one is the same message, as it is here or further on."""
         return self.message_id == other.message_id and other.text.startswith(self.text)
 
 
 @dataclass
-class Answers:
+class CodexMessages:
     """What the agent said in a turn, by phase: of the final answer, while it worked, or not said of which."""
 
-    from_events: list[Answer] = field(default_factory=list)
-    from_items: list[Answer] = field(default_factory=list)
+    from_events: list[CodexMessage] = field(default_factory=list)
+    from_items: list[CodexMessage] = field(default_factory=list)
     last: str = ""
 
-    def add(self, answer: Answer, *, is_item: bool) -> None:
+    def add(self, answer: CodexMessage, *, is_item: bool) -> None:
         """Add what the agent said; of a message that is written again the last state counts."""
         said = self.from_items if is_item else self.from_events
         begun = (place for place, one in enumerate(said) if answer.message_id and one.is_beginning_of(answer))
@@ -384,7 +384,7 @@ class ReadTurn:
     directory: str = ""
     model: str = ""
     prompts: TurnMessages = field(default_factory=TurnMessages)
-    answers: Answers = field(default_factory=Answers)
+    answers: CodexMessages = field(default_factory=CodexMessages)
     calls: Calls = field(default_factory=Calls)
     cited: list[str] = field(default_factory=list)
     rollouts: list[str] = field(default_factory=list)
@@ -423,7 +423,7 @@ class ReadTurn:
         more, more_rollouts = citations_in(message.get("memory_citation"))
         self.cited += [*cited, *more]
         self.rollouts += [*rollouts, *more_rollouts]
-        self.answers.add(Answer(plain, phase_of(message), text_in(message, "id")), is_item=is_item)
+        self.answers.add(CodexMessage(plain, phase_of(message), text_in(message, "id")), is_item=is_item)
         self.has_failed = False
 
     def finish(self, end: TurnEnd, event: Record) -> None:

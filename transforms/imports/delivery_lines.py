@@ -147,7 +147,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Line:
+class DeliveryLine:
     """A line of a delivery: a row, or a record that was refused."""
 
     text: bytes
@@ -172,7 +172,7 @@ def kind_of_row(fields: dict[str, Any]) -> Kind:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class DeliveryFilter:
     """Which rows are delivered: not those of before `since` (UTC), nor of interactions that are `copies`.
 
     `regained`: interactions that were delivered as copies before it was known whose they are, and how often; what is
@@ -185,12 +185,12 @@ class Wanted:
     earlier: Mapping[str, datetime] = field(default_factory=dict)
 
 
-ALL = Wanted()
+ALL = DeliveryFilter()
 
 
 def delivery_lines(
-    made: Iterable[Made], adapter: Adapter, tally: Tally, wanted: Wanted = ALL, name: str = ""
-) -> Iterator[Line]:
+    made: Iterable[Made], adapter: Adapter, tally: Tally, wanted: DeliveryFilter = ALL, name: str = ""
+) -> Iterator[DeliveryLine]:
     """The lines of a unit's delivery, in order; counted in `tally`, with what is left out.
 
     A row gets its `provenance`, and the adapter's version as microseconds of `recorded_at`: of two versions of one
@@ -231,7 +231,7 @@ def _record_after_earlier(
     return fields | {"recorded_at": _utc_text(add_microseconds(max(known, moment), behind[key]))}
 
 
-def _row_line(row: Row, fields: dict[str, Any], tally: Tally) -> Line:
+def _row_line(row: Row, fields: dict[str, Any], tally: Tally) -> DeliveryLine:
     try:
         fields = clean_value(fields, tally.secrets)
         text = _json_line(fields)
@@ -243,7 +243,7 @@ def _row_line(row: Row, fields: dict[str, Any], tally: Tally) -> Line:
     examples = tally.examples.setdefault(kind, [])
     if len(examples) < _MOST_EXAMPLES:
         examples.append(fields)
-    return Line(text)
+    return DeliveryLine(text)
 
 
 def _json_line(fields: dict[str, Any]) -> bytes:
@@ -262,11 +262,11 @@ def _with_characters(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
     return [_with_characters(held) for held in value] if isinstance(value, (list, tuple)) else value
 
 
-def _refused_line(reason: str, raw: str, tally: Tally) -> Line:
+def _refused_line(reason: str, raw: str, tally: Tally) -> DeliveryLine:
     reason = clean_value(reason, tally.secrets)
     tally.refused[reason] += 1
     shown = _with_characters(clean_value(raw, tally.secrets)[:_MOST_RAW])
-    return Line(orjson.dumps(refused_line(_with_characters(reason), shown)), is_refused=True)
+    return DeliveryLine(orjson.dumps(refused_line(_with_characters(reason), shown)), is_refused=True)
 
 
 def _add_provenance(row: Row, adapter: Adapter, microseconds: int) -> dict[str, Any]:

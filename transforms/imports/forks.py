@@ -35,7 +35,7 @@ class Outline:
     modified_at: float = 0.0
 
 
-def concealed(outline: Outline) -> Outline:
+def hash_outline(outline: Outline) -> Outline:
     """The same without anything that the producer wrote: what is kept of it tells no more than that two are the same.
 
     Times become those of one zone and one form; a turn without one makes no row, and is dropped.

@@ -458,7 +458,7 @@ class Langfuse:
     name = "langfuse"
     version = 3
 
-    def detected(self, first: Sequence[Record]) -> str | None:
+    def detect_producer(self, first: Sequence[Record]) -> str | None:
         """The table of the first row, if that is one of Langfuse's."""
         if not first or not first[0].keys() >= _ALWAYS:
             return None

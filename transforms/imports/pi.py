@@ -174,7 +174,7 @@ class Pi:
     name = NAME
     version = 2
 
-    def detected(self, first: Sequence[Record]) -> str | None:
+    def detect_producer(self, first: Sequence[Record]) -> str | None:
         """As in Adapter."""
         head = first[0] if first else {}
         if head.get("type") != "session" or not text_in(head, "id") or not head.keys() & {"version", "cwd"}:

@@ -19,7 +19,7 @@ MARK = "[secret:"
 
 
 @dataclass(frozen=True, order=True)
-class Span:
+class SecretSpan:
     """A secret: from where to where it stands, and of which kind it is."""
 
     start: int
@@ -27,7 +27,7 @@ class Span:
     kind: str
 
 
-def replace_spans(text: str, spans: Iterable[Span], counts: Counter[str]) -> str:
+def replace_spans(text: str, spans: Iterable[SecretSpan], counts: Counter[str]) -> str:
     """A text with `[secret:KIND]` for each span; of those that overlap, for the first and longest."""
     parts: list[str] = []
     at = 0
@@ -128,14 +128,14 @@ _IN_QUERY = re.compile(
 _SIGNATURE = re.compile(r"(?<![\w?&])sig=(?P<value>[A-Za-z0-9%+/_-]{40,}={0,2})")
 
 
-def find_keys(text: str) -> Iterator[Span]:
+def find_keys(text: str) -> Iterator[SecretSpan]:
     """The secrets of a text that have a form of their own."""
     if "-----BEGIN " in text:
-        yield from (Span(*found.span(), "pem") for found in _PEM.finditer(text))
+        yield from (SecretSpan(*found.span(), "pem") for found in _PEM.finditer(text))
     for run in _RUN.finditer(text):
         yield from _in_run(text, run.start(), run.end())
     if ":AA" in text:
-        yield from (Span(*found.span(), "telegram") for found in _TELEGRAM.finditer(text))
+        yield from (SecretSpan(*found.span(), "telegram") for found in _TELEGRAM.finditer(text))
     if "://" in text:
         yield from _values(_IN_ADDRESS, text, "url")
     if "=" in text and ("?" in text or "&" in text or "\\u0026" in text):
@@ -143,20 +143,22 @@ def find_keys(text: str) -> Iterator[Span]:
     if "sig=" in text:
         yield from _values(_SIGNATURE, text, "signature")
     if any(hint in text for hint in _HOOK_HINTS):
-        yield from (Span(*one.span(one.lastgroup), one.lastgroup) for one in _HOOK.finditer(text) if one.lastgroup)
+        yield from (
+            SecretSpan(*one.span(one.lastgroup), one.lastgroup) for one in _HOOK.finditer(text) if one.lastgroup
+        )
 
 
-def _in_run(text: str, start: int, end: int) -> Iterator[Span]:
+def _in_run(text: str, start: int, end: int) -> Iterator[SecretSpan]:
     for begins in _BEGINS.finditer(text, start, end):
         found = _KEY.match(text, begins.start())
         if found is not None and found.lastgroup is not None:
-            yield Span(*found.span(), found.lastgroup)
+            yield SecretSpan(*found.span(), found.lastgroup)
 
 
-def _values(pattern: re.Pattern[str], text: str, kind: str) -> Iterator[Span]:
+def _values(pattern: re.Pattern[str], text: str, kind: str) -> Iterator[SecretSpan]:
     for found in pattern.finditer(text):
         if MARK not in found["value"]:
-            yield Span(*found.span("value"), kind)
+            yield SecretSpan(*found.span("value"), kind)
 
 
 _QUOTES = r"[\"'`\\]"
@@ -222,7 +224,7 @@ _BEFORE_NAME, _BEHIND_NAME = 9, 32
 _LEAST_TOKEN, _LEAST_BARE_TOKEN = 6, 12
 
 
-def find_named_secrets(text: str) -> Iterator[Span]:
+def find_named_secrets(text: str) -> Iterator[SecretSpan]:
     """The secrets of a text that a name before them tells."""
     lower = text.lower()
     if len(lower) != len(text):  # some letters have two in lower case
@@ -234,13 +236,13 @@ def find_named_secrets(text: str) -> Iterator[Span]:
             until = span.end
             yield span
     if "bearer" in lower or "basic" in lower:
-        yield from (Span(*one.span("value"), "authorization") for one in _BEARER.finditer(lower))
+        yield from (SecretSpan(*one.span("value"), "authorization") for one in _BEARER.finditer(lower))
     if "--" in text:
-        yield from (Span(*one.span("value"), "password") for one in _FLAG.finditer(text))
+        yield from (SecretSpan(*one.span("value"), "password") for one in _FLAG.finditer(text))
     if has_any(lower, _PROGRAMS) or ("-pass" in lower and " pass:" in lower) or _IDENTIFIED.search(lower):
-        yield from (Span(*one.span("value"), "password") for one in _OF_PROGRAM.finditer(text))
+        yield from (SecretSpan(*one.span("value"), "password") for one in _OF_PROGRAM.finditer(text))
     if " -u" in text or " --user" in text:
-        yield from (Span(*one.span("value"), "password") for one in _OF_USER.finditer(text))
+        yield from (SecretSpan(*one.span("value"), "password") for one in _OF_USER.finditer(text))
 
 
 def _names_in(lower: str) -> Iterator[re.Match[str]]:
@@ -262,7 +264,7 @@ def _places(text: str, word: str) -> Iterator[int]:
         place = text.find(word, place + 1)
 
 
-def _span_of_name(text: str, lower: str, found: re.Match[str], kind: str) -> Span | None:
+def _span_of_name(text: str, lower: str, found: re.Match[str], kind: str) -> SecretSpan | None:
     start, end = found.span()
     if found[0] == "key" and _OF_KEY.search(lower, max(0, start - _BEFORE_KEY), start) is None:
         return None
@@ -281,10 +283,10 @@ def _span_of_name(text: str, lower: str, found: re.Match[str], kind: str) -> Spa
         return _value(text, assigned, kind)
     if found_there is None or MARK in found_there["value"]:
         return None
-    return Span(*found_there.span("value"), kind)
+    return SecretSpan(*found_there.span("value"), kind)
 
 
-def _value(text: str, assigned: re.Match[str], kind: str) -> Span | None:
+def _value(text: str, assigned: re.Match[str], kind: str) -> SecretSpan | None:
     """A password or a token behind its name; None where what stands there is none."""
     quoted = _QUOTED.match(text, assigned.end())
     value = quoted or _BARE.match(text, assigned.end())
@@ -296,7 +298,7 @@ def _value(text: str, assigned: re.Match[str], kind: str) -> Span | None:
     end = rest.end() if rest else value.end()
     is_code = not quoted and text[end : end + 1] in ("(", "[")
     is_open = quoted and text[end : end + 1] not in ("", '"', "'", "`", "\\")  # half a line ends within it
-    return None if is_code or is_open else Span(value.start("value"), end, kind)
+    return None if is_code or is_open else SecretSpan(value.start("value"), end, kind)
 
 
 def _is_token(value: str, is_quoted: bool, assigned: str) -> bool:

@@ -39,13 +39,13 @@ class TurnRows:
         for fields in self.outcomes.values():
             yield _row(self.turn, fields)
 
-    def abandoned(self, at: str, context: Context) -> Iterator[Row]:
+    def abandoned_rows(self, at: str, context: Context) -> Iterator[Row]:
         """As they are once the person has gone back to before the turn, at a time."""
         yield _row(self.turn, self.interaction | {"recorded_at": at, _BRANCH: _ABANDONED})
         turn = replace(self.turn, fields=self.turn.fields | {_BRANCH: _ABANDONED})
         yield from _changes(turn, self.outcomes, _outcomes(turn, context), at)
 
-    def interrupted(self, at: str, context: Context) -> Iterator[Row]:
+    def interrupted_rows(self, at: str, context: Context) -> Iterator[Row]:
         """As they are once it is known that the person interrupted the turn, at a time."""
         turn = replace(self.turn, end="interrupted")
         yield _row(turn, self.interaction | {"recorded_at": at, "ended": "interrupted"})
@@ -53,7 +53,7 @@ class TurnRows:
             if key not in self.outcomes:
                 yield _row(turn, fields | {"recorded_at": at})
 
-    def restored(self, at: str) -> Iterator[Row]:
+    def restored_rows(self, at: str) -> Iterator[Row]:
         """As they are once the person has come back to the turn, at a time."""
         for fields in (self.interaction, *self.outcomes.values()):
             yield _row(self.turn, fields | {"recorded_at": at})
@@ -185,7 +185,7 @@ class TurnLog:
         if goes_to_start:
             before = None
         if before != self._last:
-            yield from self._moved(before, turn.created_at)
+            yield from self._move_to_turn(before, turn.created_at)
         self._count += 1
         self._held[self._count] = _FinishedTurn(before)
         self._last = self._count
@@ -218,11 +218,11 @@ class TurnLog:
         """Whether a record leads back to another turn than the last."""
         return self._turn_of.get(record, self._last) != self._last
 
-    def interrupted(self, record: str, at: str) -> Iterator[Made]:
+    def interrupt_turn(self, record: str, at: str) -> Iterator[Made]:
         """The person interrupted the turn that a record leads back to, which others have followed, at a time."""
         held = self._held.get(self._turn_of.get(record, 0))
         if held is not None and held.rows is not None:
-            yield from held.rows.interrupted(at, self._context)
+            yield from held.rows.interrupted_rows(at, self._context)
 
     def close(self) -> Iterator[Made]:
         """The turn that is going on is over, and the person said nothing since."""
@@ -247,15 +247,15 @@ class TurnLog:
         yield from rows.rows()
         yield from rows_when_followed(turn, rows, self._context)
 
-    def _moved(self, to: int | None, at: str) -> Iterator[Made]:
+    def _move_to_turn(self, to: int | None, at: str) -> Iterator[Made]:
         """The person went to the end of another turn: what was on the branch left and is not on this one is over."""
         left, on = self._branch(self._last), self._branch(to)
         for number in sorted(left - on):
             if (rows := self._held[number].rows) is not None:
-                yield from rows.abandoned(at, self._context)
+                yield from rows.abandoned_rows(at, self._context)
         for number in sorted(on - left):
             if (rows := self._held[number].rows) is not None:
-                yield from rows.restored(at)
+                yield from rows.restored_rows(at)
 
     def _branch(self, last: int | None) -> set[int]:
         numbers: set[int] = set()

@@ -31,7 +31,7 @@ class Unfit(ValueError):  # noqa: N818 - a finding about a value, not a fault of
     """A value does not fit its column; the message is the reason a person reads."""
 
 
-def coerced(column: Column, values: pl.Series | Sequence[Any]) -> tuple[pl.Series, dict[int, str]]:
+def coerce_column(column: Column, values: pl.Series | Sequence[Any]) -> tuple[pl.Series, dict[int, str]]:
     """`values` as `column.dtype`, and {position: reason} for those that do not fit (they are NULL in the result).
 
     Whole columns that already have the right type are taken as they are; everything else goes value by value.
@@ -158,10 +158,8 @@ def _times_one_by_one(column: Column, values: Sequence[Any]) -> tuple[pl.Series,
     given = pl.Series("text", texts, dtype=pl.String)
     parsed = given.to_frame().select(time_from_text(pl.col("text"))).to_series()
     bad = (parsed.is_null() & given.is_not_null()).arg_true().to_list()
-    reasons = {
-        i: f"{column.name} is not a time: {_shown(values[i])} (use ISO-8601 such as 2026-03-10T08:00:00Z, or an epoch)"
-        for i in bad
-    }
+    hint = "use ISO-8601 such as 2026-03-10T08:00:00Z, or an epoch"
+    reasons = {i: f"{column.name} is not a time: {_describe_value(values[i])} ({hint})" for i in bad}
     return parsed, reasons
 
 
@@ -184,10 +182,10 @@ def _out_of_declared_range(column: Column, series: pl.Series) -> dict[int, str]:
         if column.high is not None
         else f"must not be below {column.low}"
     )
-    return {i: f"{column.name} {wanted}, not {_shown(series[i])}" for i in found.arg_true().to_list()}
+    return {i: f"{column.name} {wanted}, not {_describe_value(series[i])}" for i in found.arg_true().to_list()}
 
 
-def _shown(value: object) -> str:
+def _describe_value(value: object) -> str:
     if isinstance(value, (dict, list)):  # whose repr may nest deeper than Python can go
         return _type_name(value)
     text = repr(value)
@@ -277,7 +275,7 @@ def _number(value: Any) -> float | None:  # noqa: ANN401
         try:
             value = float(value)
         except ValueError as error:
-            message = f"must be a number, not {_shown(value)}"
+            message = f"must be a number, not {_describe_value(value)}"
             raise Unfit(message) from error
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
         message = f"must be a number, not {_type_name(value)}"
@@ -300,7 +298,7 @@ def _integer(value: Any) -> int | None:  # noqa: ANN401
         if number is None:
             return None
         if not number.is_integer():
-            message = f"must be a whole number, not {_shown(value)}"
+            message = f"must be a whole number, not {_describe_value(value)}"
             raise Unfit(message)
         value = int(number)
     if not -_INT64 <= value < _INT64:
@@ -320,7 +318,7 @@ def _boolean(value: Any) -> bool | None:  # noqa: ANN401
         word = value.strip().lower()
         if word in _TRUE | _FALSE:
             return word in _TRUE
-    message = f"must be true or false, not {_shown(value)}"
+    message = f"must be true or false, not {_describe_value(value)}"
     raise Unfit(message)
 
 
@@ -335,7 +333,7 @@ def _json(value: Any) -> str | None:  # noqa: ANN401
     return json_text(value)
 
 
-def _listed(value: Any) -> list[Any] | None:  # noqa: ANN401
+def _parse_list(value: Any) -> list[Any] | None:  # noqa: ANN401
     """A list, also written as JSON text (CSV has no other way)."""
     if isinstance(value, str):
         if says_nothing(value):
@@ -351,7 +349,7 @@ def _listed(value: Any) -> list[Any] | None:  # noqa: ANN401
 
 
 def _texts(value: Any) -> list[str] | None:  # noqa: ANN401
-    items = _listed(value)
+    items = _parse_list(value)
     if items is None:
         return None
     texts = (_text(item) for item in items if item is not None)
@@ -359,7 +357,7 @@ def _texts(value: Any) -> list[str] | None:  # noqa: ANN401
 
 
 def _offers(value: Any) -> list[dict[str, Any]] | None:  # noqa: ANN401
-    items = _listed(value)
+    items = _parse_list(value)
     return None if items is None else [_offer(item) for item in items if item is not None]
 
 

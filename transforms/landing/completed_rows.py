@@ -8,7 +8,7 @@ from datetime import datetime
 import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
-from slowwave.transforms.core.hashing import canonical_row, hashed
+from slowwave.transforms.core.hashing import canonical_row, hash_texts
 from slowwave.transforms.core.schema import Landed, choose_columns, producer_columns
 from slowwave.transforms.landing.schema_changes import EXTRA_BEFORE, as_before, hashed_schema, with_extra_before
 from slowwave.transforms.landing.tables import Interactions, Outcomes
@@ -34,7 +34,7 @@ def _stable_id(frame: pl.DataFrame, id_column: str, of: Sequence[str], prefix: s
     if not missing.any():
         return frame
     text = frame.filter(missing).select(canonical_row({name: schema[name] for name in of}).alias("t"))["t"]
-    made = pl.Series(id_column, prefix + hashed(text.fill_null("")))
+    made = pl.Series(id_column, prefix + hash_texts(text.fill_null("")))
     return frame.with_columns(frame[id_column].scatter(missing.arg_true(), made))
 
 

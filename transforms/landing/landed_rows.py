@@ -15,7 +15,7 @@ from slowwave.transforms.core.blank import is_blank
 from slowwave.transforms.core.schema import Landed, polars_schema, producer_columns
 from slowwave.transforms.core.times import ZERO_TIMES
 from slowwave.transforms.core.vocabularies import LandedTable
-from slowwave.transforms.landing.coerce import Unfit, coerced
+from slowwave.transforms.landing.coerce import Unfit, coerce_column
 from slowwave.transforms.landing.completed_rows import (
     FORMER_HASH,
     completed_interactions,
@@ -29,9 +29,9 @@ from slowwave.transforms.landing.mapping.contract import FIELDS, FIELDS_OF
 from slowwave.transforms.landing.mapping.expiry import EXPIRES_AT, SYNONYMS, stated_expiry
 from slowwave.transforms.landing.mapping.mapped_rows import PROVENANCE, mapped_rows
 from slowwave.transforms.landing.mapping.named_otherwise import named_otherwise
-from slowwave.transforms.landing.mapping.rules import AS_DELIVERED, Reading
+from slowwave.transforms.landing.mapping.rules import AS_DELIVERED, ReadingOptions
 from slowwave.transforms.landing.mapping.shape import find_refusal
-from slowwave.transforms.landing.mapping.unknown_fields import Part
+from slowwave.transforms.landing.mapping.unknown_fields import RowsOfKind
 from slowwave.transforms.landing.schema_changes import EXTRA_BEFORE, from_extra
 from slowwave.transforms.landing.tables import LANDED, Interactions, Memories, Outcomes
 from slowwave.transforms.landing.versions import with_row_hash
@@ -72,7 +72,7 @@ class LandedRows:
     outcomes: pl.DataFrame
     memories: pl.DataFrame
     quarantine: pl.DataFrame
-    parts: tuple[Part, ...] = ()
+    parts: tuple[RowsOfKind, ...] = ()
 
     def table(self, table: type[Landed]) -> pl.DataFrame:
         """The frame of one landed table."""
@@ -94,7 +94,9 @@ class _Findings:
         self.by_position[position] = [(name, reason)]
 
 
-def landed_rows(rows: DeliveredRows, kind: LandedTable | None = None, reading: Reading = AS_DELIVERED) -> LandedRows:
+def landed_rows(
+    rows: DeliveredRows, kind: LandedTable | None = None, reading: ReadingOptions = AS_DELIVERED
+) -> LandedRows:
     """Sort delivered rows into interactions, outcomes, memories and quarantine.
 
     `kind` says what every row is; None tells it from the fields: `prompt`, else `memory_id`, else `success` or
@@ -138,10 +140,16 @@ def landed_rows(rows: DeliveredRows, kind: LandedTable | None = None, reading: R
     return LandedRows(delivered_count, good[Interactions], good[Outcomes], good[Memories], quarantine, understood)
 
 
-def readable_rows(rows: DeliveredRows, kind: LandedTable | None = None, reading: Reading = AS_DELIVERED) -> LandedRows:
+def readable_rows(
+    rows: DeliveredRows, kind: LandedTable | None = None, reading: ReadingOptions = AS_DELIVERED
+) -> LandedRows:
     """`landed_rows`, where a row is quarantined that cannot even be read, or that an import or the mapping refuses."""
     unreadable = rows.unreadable()
-    faults = unreadable | (refused_by_import(rows) if reading.is_import else {}) | _unmapped(rows, unreadable, reading)
+    faults = (
+        unreadable
+        | (refused_by_import(rows) if reading.is_import else {})
+        | _mapping_refusals(rows, unreadable, reading)
+    )
     if not faults:
         return landed_rows(rows, kind, reading)
     good = landed_rows(rows.take([i for i in range(len(rows)) if i not in faults]), kind, reading)
@@ -156,7 +164,7 @@ def readable_rows(rows: DeliveredRows, kind: LandedTable | None = None, reading:
     return replace(good, delivered=len(rows), quarantine=pl.concat([good.quarantine, refused]))
 
 
-def _unmapped(rows: DeliveredRows, unreadable: dict[int, str], reading: Reading) -> dict[int, str]:
+def _mapping_refusals(rows: DeliveredRows, unreadable: dict[int, str], reading: ReadingOptions) -> dict[int, str]:
     """Return why the mapping makes no row of a delivered one, by position."""
     mapping = reading.mapping
     if mapping is None or not (mapping.where or mapping.explode):
@@ -201,7 +209,7 @@ def _kinds(count: int, positions: dict[str, list[int]]) -> list[LandedTable | No
     return found
 
 
-def _own_names(reading: Reading) -> frozenset[str]:
+def _own_names(reading: ReadingOptions) -> frozenset[str]:
     """Names that are known because a mapping reads them, of which a part may stay, or writes them."""
     if reading.mapping is None:
         return frozenset()
@@ -209,16 +217,16 @@ def _own_names(reading: Reading) -> frozenset[str]:
     return frozenset(rule.parts[0] for rule in reading.mapping.rules if rule.path) | {PROVENANCE} | exploded
 
 
-def _parts(rows: DeliveredRows, positions: dict[str, list[int]], own: frozenset[str]) -> Iterator[Part]:
+def _parts(rows: DeliveredRows, positions: dict[str, list[int]], own: frozenset[str]) -> Iterator[RowsOfKind]:
     """The rows by kind, those last whose kind is not known; `own`: names that are known besides."""
     told = 0
     for name, table in _TABLE_OF.items():
         if positions[name]:
             told += len(positions[name])
-            yield Part(table, rows.take(positions[name]), _KNOWN[name] | own)
+            yield RowsOfKind(table, rows.take(positions[name]), _KNOWN[name] | own)
     if told < len(rows):
         kinds = _kinds(len(rows), positions)
-        yield Part(None, rows.take([i for i, kind in enumerate(kinds) if kind is None]), frozenset(FIELDS) | own)
+        yield RowsOfKind(None, rows.take([i for i, kind in enumerate(kinds) if kind is None]), frozenset(FIELDS) | own)
 
 
 def _has_key(rows: DeliveredRows, position: int, name: str) -> bool:
@@ -250,7 +258,7 @@ def _coerced_frame(
             if c.name in Memories.state and table is Memories and c.kind != "text":
                 for i in _empty_texts(values):
                     clears[i].append(c.name)
-            series[c.name], found = coerced(c, values)
+            series[c.name], found = coerce_column(c, values)
             reasons = {} if c.is_lenient else found
             for i in found.keys() - reasons.keys():
                 unfit[i].add(c.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.core.node import Handed, Node, Rows
+from slowwave.transforms.core.node import Handed, LandedInput, Node
 from slowwave.transforms.core.schema import columns
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.set_aside_tables import SetAside
@@ -16,32 +16,37 @@ DECISIONS = Handed("effective_decisions", "Decisions of which what they change, 
 # Of each landed row, where its table has it.
 _OF_DAYS = ("basis", "tokens", "cost")
 DAYS_OF = {
-    of: Rows(of, ("project", "agent", of.event_time, "recorded_at", *(c for c in _OF_DAYS if c in of.model_fields)))
+    of: LandedInput(
+        of, ("project", "agent", of.event_time, "recorded_at", *(c for c in _OF_DAYS if c in of.model_fields))
+    )
     for of in LANDED
 }
 
 LANDING: tuple[Node, ...] = (
     Node(
         "slowwave.transforms.landing.landed_days:landed_days",
-        gives=(LandedDays,),
-        takes={"rows": tuple(DAYS_OF.values())},
+        outputs=(LandedDays,),
+        inputs={"rows": tuple(DAYS_OF.values())},
         grain="day",
     ),
     Node(
         "",
-        gives=(FAILED_ROWS,),
-        takes={
+        outputs=(FAILED_ROWS,),
+        inputs={
             "table": tuple(
-                Rows(of, tuple(c.name for c in columns(of) if not c.internal and not c.strict)) for of in LANDED
+                LandedInput(of, tuple(c.name for c in columns(of) if not c.internal and not c.strict)) for of in LANDED
             ),
-            "decisions": Rows(Decisions, ("target", "command", "decided_at", "values", "reason")),
+            "decisions": LandedInput(Decisions, ("target", "command", "decided_at", "values", "reason")),
         },
         grain="day",
     ),
-    Node("slowwave.transforms.landing.set_aside:set_aside", gives=(SetAside,), takes={"failed": FAILED_ROWS}),
+    Node("slowwave.transforms.landing.set_aside:set_aside", outputs=(SetAside,), inputs={"failed": FAILED_ROWS}),
     Node(
         "slowwave.transforms.decisions.effects:effective",
-        gives=(DECISIONS,),
-        takes={"decisions": Rows(Decisions, _OF_DECISIONS), "memory_row_hashes": Rows(Memories, ("row_hash",))},
+        outputs=(DECISIONS,),
+        inputs={
+            "decisions": LandedInput(Decisions, _OF_DECISIONS),
+            "memory_row_hashes": LandedInput(Memories, ("row_hash",)),
+        },
     ),
 )

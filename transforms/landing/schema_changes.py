@@ -18,7 +18,7 @@ import orjson
 import polars as pl
 
 from slowwave.transforms.core.schema import Column, Landed, Table, columns, polars_schema
-from slowwave.transforms.landing.coerce import coerced, json_text
+from slowwave.transforms.landing.coerce import coerce_column, json_text
 
 # What `extra` was before the columns that are new since format 1 were taken out of it: as the row is hashed.
 EXTRA_BEFORE = "extra_before"
@@ -140,7 +140,7 @@ def _read_from_extra(stood: tuple[Column, ...], cleared: list[str], held: pl.Ser
         own = frame[c.name]
         values = [row.get(c.name) for row in told]
         if any(value is not None for value in values):
-            found, reasons = coerced(c, values)
+            found, reasons = coerce_column(c, values)
             own = pl.select(pl.coalesce(own, found.gather(place))).to_series()
             for i, row in enumerate(told):
                 if i not in reasons:

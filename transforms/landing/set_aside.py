@@ -114,7 +114,7 @@ def left_out_rows(decisions: pl.DataFrame) -> pl.DataFrame:
     """
     last = last_left_out(decisions).filter(pl.col("command") == LEAVE_OUT)
     found = []
-    for target, said, values in last.select("target", _said(), "values").iter_rows():
+    for target, said, values in last.select("target", _reason_set_aside(), "values").iter_rows():
         table, _, key = target.partition(":")
         found += [
             {**row, "landed_table": table, "key": key, "check": LEFT_OUT, "reason": said}
@@ -132,7 +132,7 @@ def last_left_out(decisions: pl.DataFrame) -> pl.DataFrame:
     return of_rows.group_by("target", maintain_order=True).last().sort("target")
 
 
-def _said() -> pl.Expr:
+def _reason_set_aside() -> pl.Expr:
     why = pl.concat_str([pl.lit(": "), pl.col("reason")]).fill_null("")
     return pl.format("left out by {} on {}{}", "changed_by", pl.col("decided_at").dt.strftime("%Y-%m-%d"), why)
 

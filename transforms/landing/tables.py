@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel
 
 from slowwave.transforms.core.columns import AS_OF, RUN_ID
-from slowwave.transforms.core.schema import Carried, Edit, Json, Landed, Table, column
+from slowwave.transforms.core.schema import Carried, ColumnEdit, Json, Landed, Table, column
 from slowwave.transforms.core.vocabularies import Basis, LandedTable, Scope, Status
 from slowwave.transforms.landing.landed_times import EVENT_TIME
 
@@ -136,29 +136,33 @@ class Memories(Landed):
     memory_type: str | None = column(
         "identity, preference, project, knowledge, ... First change: knowledge.",
         default=None,
-        carried=Carried(first="knowledge", label="type", edit=Edit("Its type, such as preference.", option="--type")),
+        carried=Carried(
+            first="knowledge", label="type", edit=ColumnEdit("Its type, such as preference.", option="--type")
+        ),
     )
     project: str | None = column(
         "Project; '' is none: identity and preference memories are then eligible everywhere. First change: ''.",
         default=None,
-        carried=Carried(first="", is_empty_a_value=True, edit=Edit("Its project; '' is none.")),
+        carried=Carried(first="", is_empty_a_value=True, edit=ColumnEdit("Its project; '' is none.")),
     )
     agent: str | None = column(
         "Agent the memory belongs to; '' is none. It narrows where the memory is eligible only with `scope` agent.",
         default=None,
-        carried=Carried(first="", is_empty_a_value=True, is_clearable=True, edit=Edit("Its agent; '' is none.")),
+        carried=Carried(first="", is_empty_a_value=True, is_clearable=True, edit=ColumnEdit("Its agent; '' is none.")),
     )
     content: str | None = column(
         "The text.",
         default=None,
-        carried=Carried(is_empty_a_value=True, edit=Edit("The text; - reads it from standard input.", metavar="TEXT")),
+        carried=Carried(
+            is_empty_a_value=True, edit=ColumnEdit("The text; - reads it from standard input.", metavar="TEXT")
+        ),
     )
     status: Status | None = column(
         "First change: candidate.",
         default=None,
         carried=Carried(
             first="candidate",
-            edit=Edit(
+            edit=ColumnEdit(
                 "`memory archive` and `memory invalidate` give others.", choices=("candidate", "active", "graduated")
             ),
         ),
@@ -169,7 +173,7 @@ class Memories(Landed):
         ge=0,
         le=1,
         default=None,
-        carried=Carried(is_clearable=True, edit=Edit("How sure one is of it; quotes add to it.")),
+        carried=Carried(is_clearable=True, edit=ColumnEdit("How sure one is of it; quotes add to it.")),
     )
     importance: float | None = column(
         "Importance.",
@@ -177,7 +181,7 @@ class Memories(Landed):
         ge=0,
         le=1,
         default=None,
-        carried=Carried(is_clearable=True, edit=Edit("Importance.")),
+        carried=Carried(is_clearable=True, edit=ColumnEdit("Importance.")),
     )
     pinned: bool | None = column(
         "Never to be forgotten. First change: false.", default=None, carried=Carried(first=False)
@@ -193,7 +197,7 @@ class Memories(Landed):
     scope: Scope | None = column(
         "agent: eligible in the interactions of its `agent` only; global: in every project, whatever its type; project"
         " or NULL: as `project` says. Another word stays in `extra`.",
-        carried=Carried(is_clearable=True, edit=Edit("Eligible for its agent, in its project, or everywhere.")),
+        carried=Carried(is_clearable=True, edit=ColumnEdit("Eligible for its agent, in its project, or everywhere.")),
         **_SINCE_3,
     )
     user_id: str | None = column(
@@ -201,23 +205,23 @@ class Memories(Landed):
         carried=Carried(
             is_clearable=True,
             label="user",
-            edit=Edit("The user it is about: eligible for nobody else; '' is none.", option="--user"),
+            edit=ColumnEdit("The user it is about: eligible for nobody else; '' is none.", option="--user"),
         ),
         **_SINCE_3,
     )
     category: str | None = column(
         "Kind of preference, such as `code_style`.",
-        carried=Carried(is_clearable=True, edit=Edit("Kind of preference; '' is none."), is_fact=True),
+        carried=Carried(is_clearable=True, edit=ColumnEdit("Kind of preference; '' is none."), is_fact=True),
         **_SINCE_3,
     )
     domain: str | None = column(
         "Field of knowledge, such as `authentication`.",
-        carried=Carried(is_clearable=True, edit=Edit("Field of knowledge; '' is none."), is_fact=True),
+        carried=Carried(is_clearable=True, edit=ColumnEdit("Field of knowledge; '' is none."), is_fact=True),
         **_SINCE_3,
     )
     source: str | None = column(
         "How it came to be known, such as `user_stated`.",
-        carried=Carried(is_clearable=True, edit=Edit("How it came to be known; '' is none."), is_fact=True),
+        carried=Carried(is_clearable=True, edit=ColumnEdit("How it came to be known; '' is none."), is_fact=True),
         **_SINCE_3,
     )
     tags: list[str] | None = column(
@@ -230,7 +234,7 @@ class Memories(Landed):
         carried=Carried(
             is_clearable=True,
             is_fact=True,
-            edit=Edit("From then on it is not eligible, such as 2026-07-01; '' is never.", metavar="TIME"),
+            edit=ColumnEdit("From then on it is not eligible, such as 2026-07-01; '' is never.", metavar="TIME"),
         ),
         **_SINCE_7,
     )

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import polars as pl
 
-from slowwave.transforms.core.hashing import DIGEST_BYTES, as_bytes, canonical_row, hashed
+from slowwave.transforms.core.hashing import DIGEST_BYTES, as_bytes, canonical_row, hash_texts
 from slowwave.transforms.core.schema import Landed
 from slowwave.transforms.landing.schema_changes import as_before, hashed_schema
 
@@ -20,7 +20,7 @@ def with_row_hash(table: type[Landed], frame: pl.DataFrame) -> pl.DataFrame:
     blake2b, big = hashlib.blake2b, "big"
     digests = (blake2b(value, digest_size=DIGEST_BYTES).digest() for value in as_bytes(texts["key"]))
     keys = [int.from_bytes(value[:8], big) >> 1 for value in digests]
-    return frame.with_columns(hashed(texts["row"]).alias("row_hash"), pl.Series("key_hash", keys, dtype=pl.Int64))
+    return frame.with_columns(hash_texts(texts["row"]).alias("row_hash"), pl.Series("key_hash", keys, dtype=pl.Int64))
 
 
 def is_visible(table: type[Landed], as_of: datetime) -> pl.Expr:

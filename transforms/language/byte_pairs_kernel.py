@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from slowwave.transforms.core.compiled import compiled
+from slowwave.transforms.core.compiled import compile_kernel
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
-@compiled("void(int64[::1], int64[::1])")
+@compile_kernel("void(int64[::1], int64[::1])")
 def pairs_placed(pairs, slots):
     """Put the places of pairs (left token * 2**32 + right) into slots, by hash; -1 is free."""
     mask = np.uint64(len(slots) - 1)
@@ -24,7 +24,7 @@ def pairs_placed(pairs, slots):
         slots[slot] = at
 
 
-@compiled(
+@compile_kernel(
     "int64(uint8[::1], int64[::1], int64, int32[::1], int32, int32, int64[::1], int32[::1], int64[::1], int32[::1],"
     " int64[::1])"
 )
@@ -106,7 +106,7 @@ def tokens_of(text, ends, first, characters, start, byte, pairs, merged, slots, 
     return len(ends) - 1
 
 
-@compiled("void(int32[::1], int64[::1], int16[:, ::1], int16[:, ::1])")
+@compile_kernel("void(int32[::1], int64[::1], int16[:, ::1], int16[:, ::1])")
 def token_sums(tokens, ends, table, sums):
     """Add up the vectors of each word's tokens, within 16 bits."""
     size = table.shape[1]

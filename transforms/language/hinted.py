@@ -11,7 +11,7 @@ _TAKEN_FOR = str.maketrans({"\u017f": "s", "\u0131": "i", "\u0130": "i", "\u212a
 
 
 @lru_cache(maxsize=256)
-def folded(text: str) -> str:
+def fold_case(text: str) -> str:
     """A text without case, as far as letters of ASCII go."""
     return text.lower() if text.isascii() else text.translate(_TAKEN_FOR).lower()
 
@@ -39,7 +39,7 @@ class Hinted:
         return self.pattern.finditer(text) if self._may_find(text) else iter(())
 
     def _may_find(self, text: str) -> bool:
-        known = folded(text)
+        known = fold_case(text)
         for hint in self.hints:  # noqa: SIM110 - any() takes twice as long
             if hint in known:
                 return True

@@ -12,7 +12,7 @@ _ELIDED = "…"
 _OUTSIDE = re.compile(r"^\W+|\W+$")
 
 
-def marked(one: str, other: str) -> tuple[str, str]:
+def mark_differences(one: str, other: str) -> tuple[str, str]:
     """`one` and `other` with every run of words that the other lacks in brackets: "port is [8080]".
 
     Words are compared without case and the punctuation around them; texts that differ in these alone have no brackets.
@@ -34,14 +34,14 @@ def _bare(word: str) -> str:
 def _in_brackets(words: list[str], shared: list[tuple[int, int]], *, is_cut: bool) -> str:
     told: list[str] = []
     for (at, size), (following, _) in pairwise([(0, 0), *shared]):  # the last is empty, and stands at the end
-        told += _shortened(words[at : at + size])
+        told += _shorten_words(words[at : at + size])
         own = words[at + size : following]
         if own:
             told.append(f"[{' '.join(own)}]")
     return " ".join([*told, _ELIDED] if is_cut else told)
 
 
-def _shortened(words: list[str]) -> list[str]:
+def _shorten_words(words: list[str]) -> list[str]:
     """A stretch that both say, without its middle where it is long."""
     if len(words) <= 3 * _KEPT_BESIDE:
         return words

@@ -28,14 +28,14 @@ _SPARE_BITS, _LEAST_BITS, _MOST_BITS = 4, 8, 27
 BETWEEN = "\uffff"
 
 
-def normalised(text: str) -> str:
+def normalise_text(text: str) -> str:
     """A text as windows see it."""
     return _SPACE.sub(" ", text).lower()
 
 
 def text_windows(texts: Sequence[str]) -> Numbers:
     """The numbers of all windows of these texts, sorted, each once."""
-    found = [_windows(normalised(text.replace(BETWEEN, " ")))[0] for text in texts if len(text) >= WINDOW]
+    found = [_windows(normalise_text(text.replace(BETWEEN, " ")))[0] for text in texts if len(text) >= WINDOW]
     return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint64)
 
 
@@ -52,14 +52,14 @@ class WindowSet:
     def __len__(self) -> int:
         return len(self.windows)
 
-    def found(self, texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], Numbers]:
+    def find_windows(self, texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], Numbers]:
         """The places of the texts that have one of the windows, and which windows were found, sorted, each once.
 
         A text may be several with `BETWEEN` between them: no window reaches over that.
         """
         if not len(self.windows) or not texts:
             return np.empty(0, np.int64), np.empty(0, np.uint64)
-        clean = [normalised(text) for text in texts]
+        clean = [normalise_text(text) for text in texts]
         ends = np.cumsum([len(text) + 1 for text in clean])
         numbers, starts = _windows(BETWEEN.join(clean))
         maybe = np.flatnonzero(self._table[numbers >> self._shift])
@@ -89,8 +89,8 @@ def _chunk_windows(code_points: npt.NDArray[np.uint32]) -> Numbers:
     length = len(code_points)
     with np.errstate(over="ignore"):
         sums = np.zeros(length + 1, np.uint64)
-        np.cumsum(_mixed(code_points.astype(np.uint64)) * _powers(_BASE, length), out=sums[1:])
-        return _mixed((sums[WINDOW:] - sums[:-WINDOW]) * _powers(_INVERSE, length - WINDOW + 1))
+        np.cumsum(_mix_bits(code_points.astype(np.uint64)) * _powers(_BASE, length), out=sums[1:])
+        return _mix_bits((sums[WINDOW:] - sums[:-WINDOW]) * _powers(_INVERSE, length - WINDOW + 1))
 
 
 def _powers(base: int, count: int) -> Numbers:
@@ -104,7 +104,7 @@ def _all_powers(base: int) -> Numbers:
     return np.cumprod(powers)
 
 
-def _mixed(values: Numbers) -> Numbers:
+def _mix_bits(values: Numbers) -> Numbers:
     """splitmix64: values that differ little become numbers that have nothing in common."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(_MIX[0])
     values = (values ^ (values >> np.uint64(27))) * np.uint64(_MIX[1])

@@ -57,7 +57,7 @@ class Counted(NamedTuple):
     attempts: pl.DataFrame
 
 
-def counted(outcomes: pl.DataFrame, params: CountingParams, readings: pl.DataFrame | None = None) -> Counted:
+def count_attempts(outcomes: pl.DataFrame, params: CountingParams, readings: pl.DataFrame | None = None) -> Counted:
     """As what the outcomes count.
 
     Args:

@@ -13,7 +13,7 @@ from slowwave.transforms.learning.attempts.sessions import next_midnight
 from slowwave.transforms.learning.confidence.confidences import Past
 from slowwave.transforms.learning.confidence.fits import places_of
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
-from slowwave.transforms.learning.confidence.states import Known
+from slowwave.transforms.learning.confidence.states import CellHistory
 from slowwave.transforms.learning.heuristic_params import HeuristicParams
 from slowwave.transforms.learning.strategy_trends import strategy_trends
 from slowwave.transforms.learning.tables import Heuristics
@@ -26,7 +26,7 @@ _BELIEFS = choose_columns(
 def heuristics(
     attempts: pl.DataFrame,
     cells: pl.DataFrame,
-    known: Known,
+    known: CellHistory,
     fits: pl.DataFrame,
     as_of: datetime,
     confidence: ConfidenceParams,
@@ -50,7 +50,7 @@ def heuristics(
     first_seen_at, last_validated_at, is_reliable, variants.
     """
     day = next_midnight(as_of)
-    told = believed(cells.select("cell", pl.lit(day, pl.Int64).alias("day")), cells, known, fits, confidence)
+    told = estimate_cells(cells.select("cell", pl.lit(day, pl.Int64).alias("day")), cells, known, fits, confidence)
     trends = strategy_trends(known, day, params)
     rows = cells
     for more in (told.drop("day", "is_tried"), _cell_counts(attempts), trends):
@@ -58,8 +58,8 @@ def heuristics(
     return _with_reliability(rows.sort("cell"), params, scope)
 
 
-def believed(
-    queries: pl.DataFrame, cells: pl.DataFrame, known: Known, fits: pl.DataFrame, params: ConfidenceParams
+def estimate_cells(
+    queries: pl.DataFrame, cells: pl.DataFrame, known: CellHistory, fits: pl.DataFrame, params: ConfidenceParams
 ) -> pl.DataFrame:
     """What is believed of each queried cell at the start of its day, sorted by (cell, day).
 

@@ -19,7 +19,7 @@ from slowwave.transforms.learning.attempts.sessions import (
     next_midnight,
 )
 from slowwave.transforms.learning.confidence.fits import confidence_fits, confidence_losses, interval_grades
-from slowwave.transforms.learning.confidence.states import Known
+from slowwave.transforms.learning.confidence.states import CellHistory
 from slowwave.transforms.learning.heuristics import heuristics
 from slowwave.transforms.learning.params import LearningParams
 from slowwave.transforms.learning.scorecard.carried import strategy_scores_state
@@ -57,7 +57,7 @@ class Learned(NamedTuple):
     scores: Frame[StrategyScoresState]
 
 
-def learned(
+def learn_strategies(
     tried: pl.DataFrame,
     cells: pl.DataFrame,
     variants: Frame[StrategyVariants],
@@ -130,7 +130,7 @@ def learned_in_order(
 ) -> dict[type[Table], pl.DataFrame]:
     """What is learned of strategies so that old evidence keeps its order."""
     confidence, day = params.confidence, next_midnight(as_of)
-    known = Known.of(sessions, confidence)
+    known = CellHistory.of(sessions, confidence)
     # what follows asks which cell was tried on which day, not in which session
     sessions = cell_days(sessions)
     losses = confidence_losses(sessions, cells, known, confidence)

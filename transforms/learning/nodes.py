@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.core.node import Handed, Node, Part, Rows
+from slowwave.transforms.core.node import Handed, LandedInput, Node, TableInput
 from slowwave.transforms.core.schema import producer_columns
 from slowwave.transforms.evidence.tables import ReplayedInteractions
 from slowwave.transforms.landing.tables import Outcomes
@@ -20,7 +20,7 @@ from slowwave.transforms.learning.tables import (
 )
 
 _NOT_NEEDED = {"feedback", "extra"}
-OUTCOMES = Rows(Outcomes, tuple(c.name for c in producer_columns(Outcomes) if c.name not in _NOT_NEEDED))
+OUTCOMES = LandedInput(Outcomes, tuple(c.name for c in producer_columns(Outcomes) if c.name not in _NOT_NEEDED))
 
 RESOLVED_OUTCOMES = Handed("resolved_outcomes", "Outcomes, with what their interaction says where they say nothing.")
 READ_ERRORS = Handed("read_errors", "What each error message says by itself.")
@@ -32,34 +32,34 @@ ENDED = Handed("ended_interactions", "How the latest attempt that counts of each
 LEARNING: tuple[Node, ...] = (
     Node(
         "slowwave.transforms.learning.attempts.outcomes:resolved_outcomes",
-        gives=(RESOLVED_OUTCOMES,),
-        takes={"outcomes": OUTCOMES, "interactions": ReplayedInteractions},
+        outputs=(RESOLVED_OUTCOMES,),
+        inputs={"outcomes": OUTCOMES, "interactions": ReplayedInteractions},
         stage="fits",
     ),
     Node(
         "slowwave.transforms.learning.attempts.error_readings:error_readings",
-        gives=(ErrorReadings, READ_ERRORS),
-        takes={"outcomes": RESOLVED_OUTCOMES},
+        outputs=(ErrorReadings, READ_ERRORS),
+        inputs={"outcomes": RESOLVED_OUTCOMES},
         params=("attempts", "errors"),
         methods=("errors.method",),
         stage="fits",
     ),
     Node(
-        "slowwave.transforms.learning.counted:counted",
-        gives=(CountedOutcomes, StrategyVariants, ErrorTemplates, CELLS, TRIED, ATTEMPTS),
-        takes={"outcomes": RESOLVED_OUTCOMES, "readings": READ_ERRORS},
+        "slowwave.transforms.learning.counted:count_attempts",
+        outputs=(CountedOutcomes, StrategyVariants, ErrorTemplates, CELLS, TRIED, ATTEMPTS),
+        inputs={"outcomes": RESOLVED_OUTCOMES, "readings": READ_ERRORS},
         params=("attempts", "strategies", "errors"),
         methods=("attempts.method", "attempts.task_type_method", "strategies.method", "errors.method"),
         stage="fits",
     ),
     Node(
-        "slowwave.transforms.learning.learned:learned",
-        gives=(Heuristics, UntriedStrategies, TaskDifficulty, AntiPatterns, ForecastFits, StrategyScoresState),
-        takes={
+        "slowwave.transforms.learning.learned:learn_strategies",
+        outputs=(Heuristics, UntriedStrategies, TaskDifficulty, AntiPatterns, ForecastFits, StrategyScoresState),
+        inputs={
             "tried": TRIED,
             "cells": CELLS,
-            "variants": Part(StrategyVariants, ("project", "strategy_id", "representative")),
-            "templates": Part(
+            "variants": TableInput(StrategyVariants, ("project", "strategy_id", "representative")),
+            "templates": TableInput(
                 ErrorTemplates, ("project", "error_id", "error_template", "error_family", "error_family_template")
             ),
         },
@@ -69,7 +69,7 @@ LEARNING: tuple[Node, ...] = (
     ),
     Node(
         "slowwave.transforms.learning.attempts.outcomes:ended_interactions",
-        gives=(ENDED,),
-        takes={"counted": Part(CountedOutcomes, ("interaction_id", "success", "is_deciding"))},
+        outputs=(ENDED,),
+        inputs={"counted": TableInput(CountedOutcomes, ("interaction_id", "success", "is_deciding"))},
     ),
 )

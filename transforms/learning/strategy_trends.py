@@ -8,14 +8,14 @@ from scipy.special import ndtr
 
 from slowwave.transforms.core.arrays import Integers, SmallIntegers
 from slowwave.transforms.core.vocabularies import TRENDS
-from slowwave.transforms.learning.confidence.states import Known
+from slowwave.transforms.learning.confidence.states import CellHistory
 from slowwave.transforms.learning.heuristic_params import HeuristicParams
 
 _NEW, _STRENGTHENING, _STABLE, _WEAKENING, _STALE, _UNPROVEN = range(len(TRENDS))
 _MICRO = 1_000_000
 
 
-def strategy_trends(known: Known, day: int, params: HeuristicParams) -> pl.DataFrame:
+def strategy_trends(known: CellHistory, day: int, params: HeuristicParams) -> pl.DataFrame:
     """The trend of each cell at the UTC midnight that begins a day: cell, trend; sorted.
 
     A look is a midnight, from what was known by then: unproven (too few sessions), stale (not tried in the last
@@ -50,7 +50,7 @@ def strategy_trends(known: Known, day: int, params: HeuristicParams) -> pl.DataF
 class _Looks:
     """Running totals per cell and day, so that a look costs two searches."""
 
-    def __init__(self, known: Known, params: HeuristicParams) -> None:
+    def __init__(self, known: CellHistory, params: HeuristicParams) -> None:
         self._params = params
         self._first_day = known.day.min(initial=0)
         self._key = (known.cell << 32) + (known.day - self._first_day)

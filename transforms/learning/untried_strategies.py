@@ -6,14 +6,14 @@ import polars as pl
 
 from slowwave.transforms.core.columns import STRATEGY_KEY
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
-from slowwave.transforms.learning.confidence.states import GROUP, Known
-from slowwave.transforms.learning.heuristics import believed
+from slowwave.transforms.learning.confidence.states import GROUP, CellHistory
+from slowwave.transforms.learning.heuristics import estimate_cells
 
 _COUNTS = ("attempts", "successes")
 
 
 def untried_strategies(
-    heuristics: pl.DataFrame, known: Known, fits: pl.DataFrame, day: int, params: ConfidenceParams
+    heuristics: pl.DataFrame, known: CellHistory, fits: pl.DataFrame, day: int, params: ConfidenceParams
 ) -> pl.DataFrame:
     """One row per agent, task type and strategy of the project that the agent never tried there, sorted by key.
 
@@ -39,7 +39,7 @@ def untried_strategies(
     numbered = candidates.with_columns((pl.int_range(pl.len(), dtype=pl.Int64) + first).alias("cell"))
     cells = pl.concat([tried.select("cell", *STRATEGY_KEY), numbered.select("cell", *STRATEGY_KEY)])
     asked = numbered.select("cell", pl.lit(day, pl.Int64).alias("day"))
-    told = believed(asked, cells, known, fits, params).select("cell", "^confidence.*$")
+    told = estimate_cells(asked, cells, known, fits, params).select("cell", "^confidence.*$")
     best = (
         tried.sort("confidence_low", "confidence", "strategy_id", descending=[True, True, False])
         .unique(GROUP, keep="first", maintain_order=True)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from slowwave.transforms.core.compiled import compiled
+from slowwave.transforms.core.compiled import compile_kernel
 
 
-@compiled("int64[::1](int64[::1], int64[::1], int64)")
-def _sorted(order, value, values):
+@compile_kernel("int64[::1](int64[::1], int64[::1], int64)")
+def _sort_places(order, value, values):
     """Places, as they come in `order`, by their value, all of which are below `values`."""
     start = np.zeros(values + 1, np.int64)
     for at in range(len(order)):
@@ -25,15 +25,15 @@ def _sorted(order, value, values):
     return found
 
 
-@compiled(
+@compile_kernel(
     "void(int64[::1], int64[:, ::1], int64[::1], int64[::1], int64[::1], int64[:, ::1], int64[::1], int64[::1],"
     " int64[:, ::1], int64[:, ::1])"
 )
 def counts_before(owner, group, moment, success, query_owner, query_group, query_moment, sizes, n, successes):
     """As `trials.counts_before`, into `n` and `successes`; `sizes`: all owners, groups and moments are below these."""
     owners, groups, moments = sizes
-    events = _sorted(_sorted(np.arange(len(owner)), moment, moments), owner, owners)
-    queries = _sorted(_sorted(np.arange(len(query_owner)), query_moment, moments), query_owner, owners)
+    events = _sort_places(_sort_places(np.arange(len(owner)), moment, moments), owner, owners)
+    queries = _sort_places(_sort_places(np.arange(len(query_owner)), query_moment, moments), query_owner, owners)
     levels = len(group)
     so_far, succeeded = np.zeros((levels, groups), np.int64), np.zeros((levels, groups), np.int64)
     whose = np.full((levels, groups), -1)  # the owner of what was counted so far

@@ -8,11 +8,11 @@ from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.core.statistics import benjamini_hochberg
 from slowwave.transforms.core.vocabularies import CAUSAL_BASES, LIFT_BASES
 from slowwave.transforms.lift.cutoff import cutoff, cutoff_places
-from slowwave.transforms.lift.matched import Others, matched, pseudo_treated
+from slowwave.transforms.lift.matched import Others, matched_estimates, pseudo_treated
 from slowwave.transforms.lift.params import MemoryOutcomeParams
-from slowwave.transforms.lift.randomised import randomised
+from slowwave.transforms.lift.randomised import randomised_estimates
 from slowwave.transforms.lift.same_task import same_task
-from slowwave.transforms.lift.shrinkage import calibrated, detectable, half_width, shrunk
+from slowwave.transforms.lift.shrinkage import calibrate_lifts, detectable, half_width, shrunk
 from slowwave.transforms.lift.trials import expected_success
 
 _STATED = pl.Schema(
@@ -83,15 +83,15 @@ def memory_lift(
     randomised and cutoff lifts. A look every night is not allowed for in the p-value: a memory near the line may be
     flagged on some nights only.
     """
-    places = _compared(places)
+    places = _add_residuals(places)
     found = [_STATED.to_frame()]
     if not places.is_empty():
-        found.append(_randomised(places, params))
-        found.append(_cutoff(_unsettled(places, found), params))
+        found.append(_randomised_lifts(places, params))
+        found.append(_cutoff(_unsettled_rows(places, found), params))
     created = numbers.join(memories.select("memory_id", "created_at"), on="memory_id").select("memory", "created_at")
-    lifts, placebos = same_task(known, _unsettled(having, found), _unsettled(created, found), params)
-    found.append(_checked(lifts, placebos, "same_task", params))
-    found.append(_matched(known, before, having, created, found, params))
+    lifts, placebos = same_task(known, _unsettled_rows(having, found), _unsettled_rows(created, found), params)
+    found.append(_calibrated_lifts(lifts, placebos, "same_task", params))
+    found.append(_matched_lifts(known, before, having, created, found, params))
     everyone = pl.concat([having.select("memory"), places.select("memory")]).unique()
     chosen = _strongest(pl.concat(found), params)
     is_causal = pl.col("lift_basis").is_in(CAUSAL_BASES)
@@ -131,7 +131,7 @@ def with_own_lifts(lifts: pl.DataFrame, own: pl.DataFrame, owners: pl.DataFrame)
     return pl.concat([lifts.filter(~is_owned), found.select(lifts.columns)]).sort("memory_id")
 
 
-def _compared(rows: pl.DataFrame) -> pl.DataFrame:
+def _add_residuals(rows: pl.DataFrame) -> pl.DataFrame:
     """`rows` with value, success less expected, and the variance it has if the forecast is right."""
     expected = pl.col("expected")
     return rows.with_columns(
@@ -139,13 +139,13 @@ def _compared(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _unsettled(rows: pl.DataFrame, found: list[pl.DataFrame]) -> pl.DataFrame:
+def _unsettled_rows(rows: pl.DataFrame, found: list[pl.DataFrame]) -> pl.DataFrame:
     """The rows of memories for which no basis found so far may be shown."""
     settled = pl.concat(found).filter(pl.col("state") == "shown")
     return rows.join(settled, on="memory", how="anti", maintain_order="left")
 
 
-def _stated(lifts: pl.DataFrame, basis: str, state: pl.Expr, params: MemoryOutcomeParams) -> pl.DataFrame:
+def _lift_rows(lifts: pl.DataFrame, basis: str, state: pl.Expr, params: MemoryOutcomeParams) -> pl.DataFrame:
     enough = pl.col("sessions") >= params.min_sessions
     return lifts.select(
         "memory",
@@ -157,9 +157,9 @@ def _stated(lifts: pl.DataFrame, basis: str, state: pl.Expr, params: MemoryOutco
     )
 
 
-def _randomised(places: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:
+def _randomised_lifts(places: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:
     state = pl.when("is_joint").then(pl.lit("joint")).otherwise(pl.lit("shown"))
-    return _stated(randomised(places, params), "randomised", state, params)
+    return _lift_rows(randomised_estimates(places, params), "randomised", state, params)
 
 
 def _cutoff(places: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:
@@ -190,7 +190,8 @@ def _cutoff(places: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:
     )
     found = lifts.join(checks.select("memory", state.alias("placebo")), on="memory", maintain_order="left")
     return pl.concat(
-        [_stated(found, "cutoff", pl.col("placebo"), params), _without_cutoff(places, following, lifts)], how="vertical"
+        [_lift_rows(found, "cutoff", pl.col("placebo"), params), _without_cutoff(places, following, lifts)],
+        how="vertical",
     )
 
 
@@ -215,12 +216,14 @@ def _without_cutoff(places: pl.DataFrame, following: pl.DataFrame, lifts: pl.Dat
     )
 
 
-def _checked(lifts: pl.DataFrame, placebos: pl.DataFrame, basis: str, params: MemoryOutcomeParams) -> pl.DataFrame:
+def _calibrated_lifts(
+    lifts: pl.DataFrame, placebos: pl.DataFrame, basis: str, params: MemoryOutcomeParams
+) -> pl.DataFrame:
     state = pl.col("placebo").replace({"passed": "shown"})
-    return _stated(calibrated(lifts, placebos, params), basis, state, params)
+    return _lift_rows(calibrate_lifts(lifts, placebos, params), basis, state, params)
 
 
-def _matched(
+def _matched_lifts(
     known: pl.DataFrame,
     before: tuple[Integers, Integers],
     having: pl.DataFrame,
@@ -234,14 +237,14 @@ def _matched(
         (pl.col("success") - pl.col("expected")).alias("usual"),
         (pl.col("expected") * (1 - pl.col("expected"))).alias("variance"),
     )
-    treated = _compared(_unsettled(having, found)).rename({"value": "residual"})
+    treated = _add_residuals(_unsettled_rows(having, found)).rename({"value": "residual"})
     treated = treated.with_columns(everyone["usual"].gather(treated["trial"]))
-    pseudo = pseudo_treated(having, _unsettled(created, found), params)
+    pseudo = pseudo_treated(having, _unsettled_rows(created, found), params)
     as_usual = everyone.select("block", "usual", "variance", residual="usual")
     pseudo = pl.concat([pseudo, as_usual[pseudo["trial"]]], how="horizontal")
     others = Others.of(everyone, params)
-    lifts, placebos = matched(treated, others), matched(pseudo, others)
-    return _checked(lifts, placebos, "matched", params)
+    lifts, placebos = matched_estimates(treated, others), matched_estimates(pseudo, others)
+    return _calibrated_lifts(lifts, placebos, "matched", params)
 
 
 def _strongest(found: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:

@@ -11,7 +11,7 @@ import polars as pl
 
 from slowwave.transforms.core.arrays import Floats, Integers
 from slowwave.transforms.core.compiled import kernel
-from slowwave.transforms.core.counts.groups import Groups
+from slowwave.transforms.core.counts.groups import KeyGroups
 from slowwave.transforms.core.counts.ordered_sums import ordered_sum
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 
@@ -67,7 +67,7 @@ def _strata(forecasts: pl.DataFrame) -> pl.DataFrame:
     return strata.join(_variance_per_trial(forecasts), on="of_task_type").drop("of_task_type")
 
 
-def matched(rows: pl.DataFrame, others: Others) -> pl.DataFrame:
+def matched_estimates(rows: pl.DataFrame, others: Others) -> pl.DataFrame:
     """Per memory: memory, estimate, standard_error, degrees, sessions; sorted by memory.
 
     Args:
@@ -86,11 +86,11 @@ def matched(rows: pl.DataFrame, others: Others) -> pl.DataFrame:
         return _SCHEMA.to_frame()
     rows = rows.with_columns(others.of_trials.gather(rows["trial"]))
     loops = kernel("lift.matched_kernel") if rows.height >= _COMPILED_ROWS else None
-    found = None if loops is None else _compiled(loops, rows, others.strata)
-    return _matched(rows, others.strata) if found is None else found
+    found = None if loops is None else _match_compiled(loops, rows, others.strata)
+    return _match_with_frames(rows, others.strata) if found is None else found
 
 
-def _compiled(loops: ModuleType, rows: pl.DataFrame, strata: pl.DataFrame) -> pl.DataFrame | None:
+def _match_compiled(loops: ModuleType, rows: pl.DataFrame, strata: pl.DataFrame) -> pl.DataFrame | None:
     """As `_matched`; None where sums may be too large for it."""
     memories = rows["memory"].rle().struct.unnest()
     start = np.concatenate([np.zeros(1, np.int64), np.cumsum(memories["len"].to_numpy(), dtype=np.int64)])
@@ -116,7 +116,7 @@ def _array(column: pl.Series) -> Floats | Integers:
     return np.require(column.to_numpy(), dtype, ["C", "W"])
 
 
-def _matched(rows: pl.DataFrame, strata: pl.DataFrame) -> pl.DataFrame:
+def _match_with_frames(rows: pl.DataFrame, strata: pl.DataFrame) -> pl.DataFrame:
     """As `matched`, of rows with `nth`."""
     # one number is grouped and joined in half the time that several take
     chosen = rows.with_columns((pl.col("memory") * strata.height + pl.col("nth")).alias("cell"))
@@ -200,7 +200,7 @@ def pseudo_treated(having: pl.DataFrame, created: pl.DataFrame, params: MemoryOu
         return asked
     # of each memory one after the other, as they were
     memory, at = having["memory"].to_numpy(), having["at"].to_physical().to_numpy()
-    in_time = Groups.of(memory, at).order
+    in_time = KeyGroups.of(memory, at).order
     at, trial = at[in_time], having["trial"].gather(in_time)
     size = 1 + int(memory.max())
     companions = (

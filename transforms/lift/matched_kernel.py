@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from slowwave.transforms.core.compiled import compiled
+from slowwave.transforms.core.compiled import compile_kernel
 
 _LOWER, _BITS = 2.0**60, 2.0**40
 _MASK = np.int64(2**40 - 1)
 
 
-@compiled("void(int64[:, ::1], int64, float64)")
+@compile_kernel("void(int64[:, ::1], int64, float64)")
 def _add(sums, at, value):
     fixed = np.rint(value * _LOWER)
     upper = np.floor(fixed / _BITS)
@@ -25,17 +25,17 @@ def _add(sums, at, value):
     sums[at, 1] = lower & _MASK
 
 
-@compiled("float64(int64[:, ::1], int64)")
+@compile_kernel("float64(int64[:, ::1], int64)")
 def _sum(sums, at):
     """Both parts are exact in 53 bits, so that adding them rounds once."""
     return (np.float64(sums[at, 0]) * _BITS + np.float64(sums[at, 1])) / _LOWER
 
 
-@compiled(
+@compile_kernel(
     "float64(int64[::1], int64[::1], int64[::1], float64[::1], float64[::1], float64[::1], int64[::1], float64[::1],"
     " float64[::1], int64, float64[:, ::1], int64[::1])"
 )
-def matched(start, nth, block, residual, usual, variance, all_n, all_usual, per_trial, blocks, found, is_found):
+def match_memories(start, nth, block, residual, usual, variance, all_n, all_usual, per_trial, blocks, found, is_found):
     """As `matched.matched`, of the memories whose rows begin at `start` (of the last, end there).
 
     Into `found` go estimate, standard_error, degrees and sessions of each. Returns more than the sizes of all that was

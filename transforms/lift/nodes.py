@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.core.node import Handed, Node, Rows
+from slowwave.transforms.core.node import Handed, LandedInput, Node
 from slowwave.transforms.evidence.nodes import MEMORY_STATES
 from slowwave.transforms.evidence.tables import MemoryReferences
 from slowwave.transforms.landing.tables import Interactions
 from slowwave.transforms.learning.nodes import ATTEMPTS
 
-ATTEMPTED = Rows(
+ATTEMPTED = LandedInput(
     Interactions,
     ("interaction_id", "created_at", "project", "user_id", "memories_offered", "injection_probability"),
 )
@@ -27,40 +27,40 @@ MEMORY_OUTCOMES = Handed("memory_outcomes", "Per memory, the outcomes of the int
 LIFT: tuple[Node, ...] = (
     Node(
         "",
-        gives=(ATTEMPTED_INTERACTIONS,),
-        takes={"interactions": ATTEMPTED, "attempts": ATTEMPTS},
+        outputs=(ATTEMPTED_INTERACTIONS,),
+        inputs={"interactions": ATTEMPTED, "attempts": ATTEMPTS},
         grain="day",
         stage="lift",
     ),
     Node(
         "slowwave.transforms.lift.outcomes:attempted_references",
-        gives=(ATTEMPTED_REFERENCES,),
-        takes={"references": MemoryReferences, "interactions": ATTEMPTED_INTERACTIONS},
+        outputs=(ATTEMPTED_REFERENCES,),
+        inputs={"references": MemoryReferences, "interactions": ATTEMPTED_INTERACTIONS},
         stage="lift",
     ),
     Node(
         "slowwave.transforms.evidence.states:memory_origins",
-        gives=(MEMORY_ORIGINS,),
-        takes={"states": MEMORY_STATES},
+        outputs=(MEMORY_ORIGINS,),
+        inputs={"states": MEMORY_STATES},
         stage="lift",
     ),
     Node(
         "slowwave.transforms.evidence.reach:memory_owners",
-        gives=(MEMORY_OWNERS,),
-        takes={"states": MEMORY_STATES},
+        outputs=(MEMORY_OWNERS,),
+        inputs={"states": MEMORY_STATES},
         params=("evidence.eligible_method", "evidence.global_types"),
         stage="lift",
     ),
     Node(
         "slowwave.transforms.lift.outcomes:attempted_trials",
-        gives=(OFFERS, TRIALS, USER_TRIALS),
-        takes={"interactions": ATTEMPTED_INTERACTIONS, "attempts": ATTEMPTS, "owners": MEMORY_OWNERS},
+        outputs=(OFFERS, TRIALS, USER_TRIALS),
+        inputs={"interactions": ATTEMPTED_INTERACTIONS, "attempts": ATTEMPTS, "owners": MEMORY_OWNERS},
         stage="lift",
     ),
     Node(
         "slowwave.transforms.lift.outcomes:memory_outcomes",
-        gives=(MEMORY_OUTCOMES,),
-        takes={
+        outputs=(MEMORY_OUTCOMES,),
+        inputs={
             "references": ATTEMPTED_REFERENCES,
             "offers": OFFERS,
             "memories": MEMORY_ORIGINS,

@@ -14,7 +14,14 @@ from slowwave.transforms.evidence.references import is_reference
 from slowwave.transforms.evidence.tables import MemoryReferences
 from slowwave.transforms.lift.lift import COMPARED, OFFERED, memory_lift, with_own_lifts
 from slowwave.transforms.lift.params import MemoryOutcomeParams
-from slowwave.transforms.lift.trials import expected_success, had, known_before, memory_numbers, offered, trials
+from slowwave.transforms.lift.trials import (
+    expected_success,
+    known_before,
+    memory_numbers,
+    trials,
+    trials_offering_memory,
+    trials_with_memory,
+)
 
 _UNKNOWN_CONFIDENCE = 0.5
 _OFFERS = ("interaction", "user_id", "memories_offered", "injection_probability")
@@ -115,9 +122,9 @@ def memory_outcomes(
     """
     if known.is_empty():
         return SCHEMA.to_frame()
-    confidence, lifts = _told(known, references, offers, memories, params)
+    confidence, lifts = _confidence_and_lift(known, references, offers, memories, params)
     if not owners.is_empty():
-        _, own = _told(of_users, references, _of_owners(offers, owners), memories, params)
+        _, own = _confidence_and_lift(of_users, references, _of_owners(offers, owners), memories, params)
         lifts = with_own_lifts(lifts, own, owners)
     return (
         lifts.join(confidence, on="memory_id", how="left", maintain_order="left")
@@ -126,7 +133,7 @@ def memory_outcomes(
     )
 
 
-def _told(
+def _confidence_and_lift(
     known: pl.DataFrame,
     references: pl.DataFrame,
     offers: pl.DataFrame,
@@ -135,11 +142,11 @@ def _told(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """`memory_confidence` and `memory_lift` from the trials `known`."""
     numbers = memory_numbers(references, offers)
-    having = had(references, known, numbers)
+    having = trials_with_memory(references, known, numbers)
     before = known_before(known)
     having = having.hstack(expected_success(having, before, having, params))
     confidence = memory_confidence(having, memories, params)
-    places = offered(offers, known, having, numbers)
+    places = trials_offering_memory(offers, known, having, numbers)
     places = places.hstack(expected_success(places, before, having, params)).select(OFFERED)
     injected = having.filter("is_injected").group_by("memory").agg(pl.len().cast(pl.Int64).alias("injected"))
     having = having.select(COMPARED)  # what is only asked here is not held while memories are compared

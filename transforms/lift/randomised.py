@@ -10,7 +10,7 @@ from slowwave.transforms.lift.params import MemoryOutcomeParams
 _EXPECTED_SPLITS = 5  # were draws separate, none at all would then have a chance below 1 %
 
 
-def randomised(places: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:
+def randomised_estimates(places: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:
     """Per memory the columns of `contrasts`, and is_joint.
 
     Augmented inverse propensity weighting (Robins, Rotnitzky & Zhao 1994) with the logged propensity and weights that

@@ -19,7 +19,7 @@ def half_width(params: MemoryOutcomeParams) -> pl.Expr:
     return pl.col("standard_error") * student_t_quantile((1 + params.interval_mass) / 2, pl.col("degrees"))
 
 
-def calibrated(lifts: pl.DataFrame, placebos: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:
+def calibrate_lifts(lifts: pl.DataFrame, placebos: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:
     """`lifts` with the systematic error that placebos show taken off, and `placebo`: passed, failed or missing.
 
     Empirical calibration with negative controls (Schuemie et al. 2018): a memory's own placebo, shrunk towards the

@@ -122,7 +122,7 @@ def memory_numbers(references: pl.DataFrame, offers: pl.DataFrame) -> pl.DataFra
     )
 
 
-def had(references: pl.DataFrame, known: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
+def trials_with_memory(references: pl.DataFrame, known: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
     """The trials that had a memory, injected or found in the answer, sorted by memory and trial.
 
     Columns: memory_id, is_injected, is_referenced, those of `known` (see `trials`) and `memory`, its number in
@@ -143,7 +143,9 @@ def _of_trials(rows: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([rows, known.drop("trial")[rows["trial"]]], how="horizontal")
 
 
-def offered(offers: pl.DataFrame, known: pl.DataFrame, having: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
+def trials_offering_memory(
+    offers: pl.DataFrame, known: pl.DataFrame, having: pl.DataFrame, numbers: pl.DataFrame
+) -> pl.DataFrame:
     """The trials that were offered a memory, sorted by trial and memory.
 
     Columns: memory_id, score (of its first place in the list), is_injected, injection_probability, those of

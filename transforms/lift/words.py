@@ -16,6 +16,6 @@ COMPARED = {
 }
 
 
-def compared(basis: str) -> str:
+def describe_comparison(basis: str) -> str:
     """Return what a lift of that basis was compared with, and what else may be its cause."""
     return COMPARED[basis]

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from slowwave.transforms.llm.fence import cut
+from slowwave.transforms.llm.fence import shorten_text
 from slowwave.transforms.llm.params import LlmParams
 from slowwave.transforms.llm.prompts import Prompt, Task
 from slowwave.transforms.observations.tables import Action, CurationKind
@@ -88,8 +88,8 @@ def answer_values(prompt: Prompt, text: str, params: LlmParams, secret: str = ""
     """
     said = _json_object(text)
     if prompt.task == "curate":
-        return _curated(prompt, said, params, secret)
-    return _related(prompt, said, params, secret)
+        return _read_curation_answer(prompt, said, params, secret)
+    return _read_observation_answer(prompt, said, params, secret)
 
 
 def _json_object(text: str) -> dict[str, Any]:
@@ -105,12 +105,12 @@ def _json_object(text: str) -> dict[str, Any]:
     return said
 
 
-def _curated(prompt: Prompt, said: dict[str, Any], params: LlmParams, secret: str) -> dict[str, Any]:
+def _read_curation_answer(prompt: Prompt, said: dict[str, Any], params: LlmParams, secret: str) -> dict[str, Any]:
     safe = {"action": "add", "kind": "fact", "target": None, "reason": ""}
     try:
         answer = CurationAnswer.model_validate(said)
     except ValidationError as error:
-        return {**safe, "refused": _refused(error)}
+        return {**safe, "refused": _describe_errors(error)}
     kept = {"kind": answer.kind, "reason": _reason(answer.reason, params, secret)}
     if answer.action == "add":
         return {**safe, **kept, "refused": []}
@@ -119,16 +119,16 @@ def _curated(prompt: Prompt, said: dict[str, Any], params: LlmParams, secret: st
         return {
             **safe,
             **kept,
-            "refused": [f"{answer.action} of {_quoted(answer.target, secret)}, which was not shown"],
+            "refused": [f"{answer.action} of {_quote_text(answer.target, secret)}, which was not shown"],
         }
     return {**kept, "action": answer.action, "target": target, "refused": []}
 
 
-def _related(prompt: Prompt, said: dict[str, Any], params: LlmParams, secret: str) -> dict[str, Any]:
+def _read_observation_answer(prompt: Prompt, said: dict[str, Any], params: LlmParams, secret: str) -> dict[str, Any]:
     try:
         answer = ObservationAnswer.model_validate(said)
     except ValidationError as error:
-        return {"related": [], "refused": _refused(error)}
+        return {"related": [], "refused": _describe_errors(error)}
     if len(answer.actions) > params.max_actions:
         return {"related": [], "refused": [f"{len(answer.actions)} actions, more than {params.max_actions}"]}
     related: dict[int, dict[str, Any]] = {}
@@ -139,9 +139,9 @@ def _related(prompt: Prompt, said: dict[str, Any], params: LlmParams, secret: st
             continue
         label = _label(one.target, prompt)
         if label is None:
-            refused.append(f"{one.action} of {_quoted(one.target, secret)}, which was not shown")
+            refused.append(f"{one.action} of {_quote_text(one.target, secret)}, which was not shown")
         elif label in related and related[label]["relation"] != relation:
-            return {"related": [], "refused": [f"update and delete of {_quoted(one.target, secret)}"]}
+            return {"related": [], "refused": [f"update and delete of {_quote_text(one.target, secret)}"]}
         else:
             related[label] = {"label": label, "relation": relation, "reason": _reason(one.reason, params, secret)}
     return {"related": [related[label] for label in sorted(related)], "refused": refused}
@@ -153,11 +153,11 @@ def _label(target: str, prompt: Prompt) -> int | None:
 
 
 def _reason(text: str, params: LlmParams, secret: str) -> str:
-    return cut(_without(secret, text).strip(), params.max_reason)
+    return shorten_text(_without(secret, text).strip(), params.max_reason)
 
 
-def _quoted(text: str, secret: str) -> str:
-    return repr(cut(_without(secret, text), _SHOWN_OF_REFUSED))
+def _quote_text(text: str, secret: str) -> str:
+    return repr(shorten_text(_without(secret, text), _SHOWN_OF_REFUSED))
 
 
 def _without(secret: str, text: str) -> str:
@@ -170,7 +170,7 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode().replace("\0", "")
 
 
-def _refused(error: ValidationError) -> list[str]:
+def _describe_errors(error: ValidationError) -> list[str]:
     """What is wrong with an answer, without its own words where they are no field of ours."""
     known = {*get_args(Action), *CurationAnswer.model_fields, *ObservationAnswer.model_fields}
     found = []

@@ -120,14 +120,14 @@ def _reason() -> pl.Expr:
     count = refused.list.len()
     return (
         pl.when(count > 0)
-        .then(pl.format("{}[{} not taken: {}]", _spaced(said.field("reason")), count, refused.list.join("; ")))
+        .then(pl.format("{}[{} not taken: {}]", _append_space(said.field("reason")), count, refused.list.join("; ")))
         .when(said.field("reason") == "")
         .then(pl.lit("no reason was given"))
         .otherwise(said.field("reason"))
     )
 
 
-def _spaced(text: pl.Expr) -> pl.Expr:
+def _append_space(text: pl.Expr) -> pl.Expr:
     return pl.when(text == "").then(text).otherwise(pl.format("{} ", text))
 
 

@@ -15,14 +15,14 @@ _ESCAPED = frozenset("<>|")
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 
-def fenced(value: Any) -> str:  # noqa: ANN401 - whatever JSON can say
+def fence_json(value: Any) -> str:  # noqa: ANN401 - whatever JSON can say
     """`value` as JSON between two marks with a nonce derived from it, which it can therefore not contain."""
-    text = _escaped(json.dumps(value, ensure_ascii=False, indent=1))
+    text = _escape_text(json.dumps(value, ensure_ascii=False, indent=1))
     nonce = digest([text])[:_NONCE_LENGTH]
     return f"<data {nonce}>\n{text}\n</data {nonce}>"
 
 
-def _escaped(text: str) -> str:
+def _escape_text(text: str) -> str:
     # what is printable holds nothing invisible: most texts, and quickly checked
     if text.replace("\n", "").isprintable() and _ESCAPED.isdisjoint(text):
         return text
@@ -39,6 +39,6 @@ def _written_out(char: str) -> str:
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
-def cut(text: str, length: int) -> str:
+def shorten_text(text: str, length: int) -> str:
     """The first `length` characters; an ellipsis says that there are more."""
     return text if len(text) <= length else text[:length] + "…"

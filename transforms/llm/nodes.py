@@ -11,16 +11,16 @@ from slowwave.transforms.observations.tables import CurationDecisions
 ANSWERING: tuple[Node, ...] = (
     Node(
         "slowwave.transforms.llm.decisions:answered_pairs",
-        gives=(ANSWERED_PAIRS,),
-        takes={"decisions": CURATED_BY_RULES, "states": MEMORY_STATES, "landed": DECISIONS},
+        outputs=(ANSWERED_PAIRS,),
+        inputs={"decisions": CURATED_BY_RULES, "states": MEMORY_STATES, "landed": DECISIONS},
         params=("llm",),
         methods=("llm.methods",),
         stage="statements and pairs",
     ),
     Node(
         "slowwave.transforms.llm.decisions:curation_answered",
-        gives=(CurationDecisions,),
-        takes={"decisions": CURATED_BY_RULES, "states": MEMORY_STATES, "landed": DECISIONS},
+        outputs=(CurationDecisions,),
+        inputs={"decisions": CURATED_BY_RULES, "states": MEMORY_STATES, "landed": DECISIONS},
         params=("llm",),
         methods=("llm.methods",),
         stage="statements and pairs",

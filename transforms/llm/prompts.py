@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from slowwave.transforms.core.hashing import digest
-from slowwave.transforms.llm.fence import cut, fenced
+from slowwave.transforms.llm.fence import fence_json, shorten_text
 from slowwave.transforms.llm.params import LlmParams
 
 Task = Literal["curate", "observe"]
@@ -94,7 +94,7 @@ def task_method(task: Task, params: LlmParams) -> str:
 def user_message(content: str, shown: Sequence[str], params: LlmParams) -> str:
     """The texts as fenced data."""
     existing = [
-        {"label": str(label), "text": cut(text, params.max_shown_content)}
+        {"label": str(label), "text": shorten_text(text, params.max_shown_content)}
         for label, text in enumerate(shown[: params.max_shown], start=1)
     ]
-    return fenced({"new": cut(content, params.max_content), "existing": existing})
+    return fence_json({"new": shorten_text(content, params.max_content), "existing": existing})

@@ -123,14 +123,14 @@ def _prompts(changes: pl.DataFrame, states: pl.DataFrame, params: LlmParams) -> 
                 yield memory_id, changed_at, prompt(task, content, shown, params)
 
 
-def unanswered(asked: pl.DataFrame, decisions: pl.LazyFrame) -> pl.DataFrame:
+def unanswered_questions(asked: pl.DataFrame, decisions: pl.LazyFrame) -> pl.DataFrame:
     """The questions whose answer has not landed, each once: the same texts are the same question."""
     return asked.join(
         decisions.select("decision_id").collect(), on="decision_id", how="anti", maintain_order="left"
     ).unique("decision_id", keep="first", maintain_order=True)
 
 
-def spent(decisions: pl.LazyFrame, params: LlmParams) -> tuple[int, int]:
+def count_usage(decisions: pl.LazyFrame, params: LlmParams) -> tuple[int, int]:
     """Answers landed and their tokens, of all models."""
     commands = [task_method(task, params) for task in get_args(Task)]
     answers = decisions.filter(pl.col("command").is_in(commands)).select(

@@ -14,12 +14,12 @@ from slowwave.transforms.observations.merges.near import NearStatements
 from slowwave.transforms.observations.pairs.candidates import pair_candidates
 from slowwave.transforms.observations.pairs.conflicts import conflicts, only_retracts
 from slowwave.transforms.observations.pairs.plain_wording import reading_of
-from slowwave.transforms.observations.pairs.reading import Reading, is_retraction
+from slowwave.transforms.observations.pairs.reading import ParsedStatement, is_retraction
 from slowwave.transforms.observations.pairs.relation import Relation
 from slowwave.transforms.observations.pairs.relations import TextPairs, pair_relations, pair_similarity
 from slowwave.transforms.observations.pairs.texts import PairTexts, ReadyTexts, pair_texts, products
 from slowwave.transforms.observations.params import ObservationParams
-from slowwave.transforms.observations.settled import change_relation, unsettled
+from slowwave.transforms.observations.settled import change_relation, downgrade_relation
 from slowwave.transforms.observations.states.candidates import state_candidates
 from slowwave.transforms.observations.states.changes import StateChange, Stated, state_changes
 from slowwave.transforms.observations.turns.candidates import turn_candidates
@@ -39,7 +39,7 @@ class StatementPair(NamedTuple):
     relation: Relation
 
 
-class Groups(NamedTuple):
+class StatementGroups(NamedTuple):
     """Statements grouped around representatives.
 
     representative: per statement the number of the first statement of its group. successor: per representative that of
@@ -152,10 +152,10 @@ def _with_changes(found: list[StateChange], texts: PairTexts, pairs: list[Statem
     ]
     known = {frozenset((pair.earlier, pair.later)) for pair in changed}
     others = [pair for pair in pairs if frozenset((pair.earlier, pair.later)) not in known]
-    return [*changed, *(pair._replace(relation=unsettled(pair.relation)) for pair in others)]
+    return [*changed, *(pair._replace(relation=downgrade_relation(pair.relation)) for pair in others)]
 
 
-def groups(statements: pl.DataFrame, pairs: list[StatementPair], method: str) -> Groups:
+def groups(statements: pl.DataFrame, pairs: list[StatementPair], method: str) -> StatementGroups:
     """The groups that pairs of statements make, as a method reads them.
 
     In order of time each statement joins the most alike earlier representative it is one fact with, unless it conflicts
@@ -180,7 +180,7 @@ def groups(statements: pl.DataFrame, pairs: list[StatementPair], method: str) ->
         ]
 
     open_at_odds = set(open_pairs("supersedes", "contradicts"))
-    return Groups(
+    return StatementGroups(
         representative,
         successor,
         [pair.similarity if pair else 10_000 for pair in joined],
@@ -194,7 +194,7 @@ def groups(statements: pl.DataFrame, pairs: list[StatementPair], method: str) ->
 
 
 def _representatives(
-    contents: list[str], pairs: list[StatementPair], read: Callable[[str], Reading]
+    contents: list[str], pairs: list[StatementPair], read: Callable[[str], ParsedStatement]
 ) -> tuple[list[int], list[StatementPair | None]]:
     """Per statement its representative, and the pair that made it so."""
     representative = list(range(len(contents)))
@@ -217,7 +217,7 @@ def _representatives(
     return representative, joined
 
 
-def _fits(mine: Reading, members: list[Reading]) -> bool:
+def _fits(mine: ParsedStatement, members: list[ParsedStatement]) -> bool:
     return not any(conflicts(member, mine) for member in members)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import orjson
 import polars as pl
 
-from slowwave.transforms.observations.groups import Groups
+from slowwave.transforms.observations.groups import StatementGroups
 from slowwave.transforms.observations.pairs.conflicts import only_retracts
 from slowwave.transforms.observations.pairs.reading import reading
 from slowwave.transforms.observations.pairs.relation import relation
@@ -55,7 +55,7 @@ class _Interval(NamedTuple):
 
 
 def journeys(
-    placed: pl.DataFrame, found: Groups, uttered: pl.DataFrame, silent: pl.DataFrame, params: ObservationParams
+    placed: pl.DataFrame, found: StatementGroups, uttered: pl.DataFrame, silent: pl.DataFrame, params: ObservationParams
 ) -> pl.DataFrame:
     """end, journey (see `Observations.journey`) of the observations whose state has changed.
 
@@ -84,7 +84,7 @@ def journeys(
     events: dict[int, list[_Event]] = {}
     by_end = said.join(pl.DataFrame({"end": ends}), on="end", how="semi").sort("end", "memory_id", "said_at")
     for end, rows in groupby(by_end.iter_rows(named=True), key=itemgetter("end")):  # a frame of each takes longer
-        events[end] = _said([*rows], found, params)
+        events[end] = _collect_events([*rows], found, params)
     for end, target, at in ended.select("end", "ended", "said_at").iter_rows():
         events[end].append(_Event(at, -len(found.successor), None, 0, "", "", target))
     told = {end: steps for end, happened in events.items() if len(steps := _intervals(happened)) > 1}
@@ -99,14 +99,14 @@ def journeys(
     ).sort("end")
 
 
-def _changed(before: str, after: str, params: ObservationParams) -> StateChange | None:
+def _find_change(before: str, after: str, params: ObservationParams) -> StateChange | None:
     between = {"observe/2": change_between, "observe/3": turn_between}.get(params.method, work_between)
     return between(before, after)
 
 
 def _changed_steps(steps: list[_Interval], params: ObservationParams) -> list[dict[str, str | None]]:
     """Each step with what of what it was a state of, and with the value then; null where the words do not tell."""
-    changes = [_changed(one.text, other.text, params) for one, other in pairwise(steps)]
+    changes = [_find_change(one.text, other.text, params) for one, other in pairwise(steps)]
     firsts: list[StateChange | None] = [changes[0], *changes]
     values = [None if changes[0] is None else changes[0].before]
     values += [None if one is None else one.after for one in changes]
@@ -143,7 +143,7 @@ def _told_by_itself(
     return found
 
 
-def _said(rows: list[dict[str, Any]], found: Groups, params: ObservationParams) -> list[_Event]:
+def _collect_events(rows: list[dict[str, Any]], found: StatementGroups, params: ObservationParams) -> list[_Event]:
     """What the memories of one observation said, and had said before."""
     heads: dict[str, int] = {row["now"]: row["head"] for row in rows}
     by_memory: dict[str, list[dict[str, Any]]] = {}
@@ -171,7 +171,7 @@ def _before(
         return heads[row["normal"]]
     if only_retracts(row["content"]) or only_retracts(following):
         return None
-    if params.method != "observe/1" and _changed(row["content"], following, params) is not None:
+    if params.method != "observe/1" and _find_change(row["content"], following, params) is not None:
         return row["normal"]
     related = relation(reading(row["content"]), reading(following), _IDENTICAL, params, is_later=True)
     if related.relation == "same_fact":
@@ -179,7 +179,7 @@ def _before(
     return row["normal"] if related.relation == "supersedes" and params.method == "observe/1" else None
 
 
-def _distance(head: int, found: Groups) -> int:
+def _distance(head: int, found: StatementGroups) -> int:
     count = 0
     while found.successor[head] >= 0:
         head, count = found.successor[head], count + 1
@@ -201,10 +201,10 @@ def _intervals(events: list[_Event]) -> list[_Interval]:
             if last is not None:
                 found[-1] = last._replace(until=event.at)
             found.append(_Interval(event.state, event.rank, event.memory_id, event.text, event.at, None))
-    return _joined([one for one in found if one.until is None or one.start < one.until])
+    return _join_intervals([one for one in found if one.until is None or one.start < one.until])
 
 
-def _joined(intervals: list[_Interval]) -> list[_Interval]:
+def _join_intervals(intervals: list[_Interval]) -> list[_Interval]:
     """Those of one state that nothing lies between made one."""
     found = intervals[:1]
     for before, after in pairwise(intervals):

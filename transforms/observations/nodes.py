@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.core.node import Handed, Node, Part
+from slowwave.transforms.core.node import Handed, Node, TableInput
 from slowwave.transforms.evidence.nodes import MEMORY_STATES, WORD_VECTORS
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.observations.tables import Observations
@@ -15,7 +15,7 @@ CONTRADICTIONS = Handed("contradictions", "Pairs of memories that cannot both be
 MERGE_PROPOSALS = Handed("merge_proposals", "Memories that may be merged into one.")
 
 # Of memory_health; no more of it is held while statements are compared.
-HEALTH_OBSERVED = Part(
+HEALTH_OBSERVED = TableInput(
     MemoryHealth,
     (
         *("memory_id", "confidence", "confirmed_count", "contradicted_count", "reference_count", "injected_count"),
@@ -24,19 +24,19 @@ HEALTH_OBSERVED = Part(
 )
 
 OBSERVATIONS: tuple[Node, ...] = (
-    Node("", gives=(READY_TEXTS,), takes={}),
+    Node("", outputs=(READY_TEXTS,), inputs={}),
     Node(
         "slowwave.transforms.observations.curation.decisions:curation_decisions",
-        gives=(CURATED_BY_RULES,),
-        takes={"states": MEMORY_STATES, "word_vectors": WORD_VECTORS, "ready": READY_TEXTS},
+        outputs=(CURATED_BY_RULES,),
+        inputs={"states": MEMORY_STATES, "word_vectors": WORD_VECTORS, "ready": READY_TEXTS},
         params=("observations",),
         methods=("observations.curation_method",),
         stage="statements and pairs",
     ),
     Node(
-        "slowwave.transforms.observations.observations:observed",
-        gives=(OBSERVED, CONTRADICTIONS, MERGE_PROPOSALS),
-        takes={
+        "slowwave.transforms.observations.observations:observe_memories",
+        outputs=(OBSERVED, CONTRADICTIONS, MERGE_PROPOSALS),
+        inputs={
             "states": MEMORY_STATES,
             "health": HEALTH_OBSERVED,
             "word_vectors": WORD_VECTORS,
@@ -49,8 +49,8 @@ OBSERVATIONS: tuple[Node, ...] = (
     ),
     Node(
         "slowwave.transforms.observations.answered:observation_methods",
-        gives=(Observations,),
-        takes={"observations": OBSERVED, "answered": ANSWERED_PAIRS},
+        outputs=(Observations,),
+        inputs={"observations": OBSERVED, "answered": ANSWERED_PAIRS},
         stage="statements and pairs",
     ),
 )

@@ -17,7 +17,7 @@ from slowwave.transforms.core.schema import choose_columns, polars_schema
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.language.word_vectors import WordVectors
 from slowwave.transforms.observations.answered import related_pairs
-from slowwave.transforms.observations.groups import Groups, StatementPair, groups, statement_pairs
+from slowwave.transforms.observations.groups import StatementGroups, StatementPair, groups, statement_pairs
 from slowwave.transforms.observations.journeys import journeys
 from slowwave.transforms.observations.merges.near import NearStatements
 from slowwave.transforms.observations.merges.proposals import likely_mergers
@@ -43,7 +43,7 @@ class Observed(NamedTuple):
     merge_proposals: pl.DataFrame
 
 
-def observed(
+def observe_memories(
     states: pl.DataFrame,
     health: Frame[MemoryHealth],
     word_vectors: WordVectors,
@@ -80,14 +80,14 @@ def observed(
     if near is not None:
         found = found._replace(proposals=likely_mergers(statements, near, pairs, found, params))
         proposing = params.curation_method
-    every = _placed(memories, statements, found, health)
+    every = _place_memories(memories, statements, found, health)
     is_silent = pl.col("statement").is_in(found.silent) | pl.col("end").is_in(found.silent)
     placed = every.filter(~is_silent)
     silent = every.filter(pl.col("statement").is_in(found.silent)).select("statement", "memory_id")
     uttered = utterances(states.join(memories, on="memory_id", how="semi"))
     told = journeys(placed, found, uttered, silent.join(uttered, on="memory_id").select("statement", "said_at"), params)
     rows = _observations(placed, found, told, as_of, params)
-    best = _best_memories(placed.filter(pl.col("statement").is_in(_paired(found))))
+    best = _best_memories(placed.filter(pl.col("statement").is_in(_paired_statements(found))))
     forget_readings()  # nobody compares any more
     return Observed(
         rows.select([name for name in polars_schema(Observations) if name not in _OF_RUN]).sort("observation_id"),
@@ -98,13 +98,15 @@ def observed(
     )
 
 
-def _paired(found: Groups) -> set[int]:
+def _paired_statements(found: StatementGroups) -> set[int]:
     """The statements that people are asked about beside another."""
     paired = [*found.contradictions, *found.doubts, *found.proposals]
     return {statement for pair in paired for statement in (pair.earlier, pair.later)}
 
 
-def _placed(memories: pl.DataFrame, statements: pl.DataFrame, found: Groups, health: pl.DataFrame) -> pl.DataFrame:
+def _place_memories(
+    memories: pl.DataFrame, statements: pl.DataFrame, found: StatementGroups, health: pl.DataFrame
+) -> pl.DataFrame:
     """The memories with their statement, its group, the group that holds now, and evidence; the best first."""
     ends = list(range(len(found.successor)))
     for start in ends:
@@ -124,7 +126,7 @@ def _placed(memories: pl.DataFrame, statements: pl.DataFrame, found: Groups, hea
     )
     placed = memories.join(said, on=["project", "scope", "normal"])
     # how many words a statement has counts only beside others: most stand alone, and need not be read
-    is_compared = (pl.len().over("end") > 1) | pl.col("statement").is_in(_paired(found))
+    is_compared = (pl.len().over("end") > 1) | pl.col("statement").is_in(_paired_statements(found))
     compared = placed.filter(is_compared)["statement"].unique()
     contents = statements["content"].gather(compared)
     words = pl.Series("words", [len(set(reading(one).content)) for one in contents], dtype=pl.Int64)
@@ -145,7 +147,7 @@ def _placed(memories: pl.DataFrame, statements: pl.DataFrame, found: Groups, hea
 
 
 def _observations(
-    placed: pl.DataFrame, found: Groups, told: pl.DataFrame, as_of: datetime, params: ObservationParams
+    placed: pl.DataFrame, found: StatementGroups, told: pl.DataFrame, as_of: datetime, params: ObservationParams
 ) -> pl.DataFrame:
     current = placed.filter(pl.col("head") == pl.col("end"))
     outcomes = pl.col("confirmed_count") + pl.col("contradicted_count")
@@ -178,7 +180,7 @@ def _observations(
         .agg(pl.col("memory_id").sort().alias("supersedes"))
     )
     doubts = [] if params.method in _DOUBTS_APART else found.doubts
-    contradicted = _contradicted(placed, found.representative, [*found.contradictions, *doubts])
+    contradicted = _contradicting_memories(placed, found.representative, [*found.contradictions, *doubts])
     evidence_at = pl.max_horizontal(pl.col("source_times").list.max(), "last_referenced_at")
     age = pl.lit(as_of, dtype=pl.Datetime("us")) - pl.col("last_evidence_at")
     freshness = (
@@ -202,7 +204,9 @@ def _observations(
     ).with_columns(freshness.alias("freshness"))
 
 
-def _contradicted(placed: pl.DataFrame, representative: list[int], at_odds: list[StatementPair]) -> pl.DataFrame:
+def _contradicting_memories(
+    placed: pl.DataFrame, representative: list[int], at_odds: list[StatementPair]
+) -> pl.DataFrame:
     """end, contradicts: the memories of the observations it is, or may be, at odds with."""
     heads = [
         (representative[a], representative[b])
@@ -274,7 +278,9 @@ def _by_model(
     return answered["method"][0], frozenset(said - known)
 
 
-def _merge_proposals(placed: pl.DataFrame, found: Groups, best: dict[int, _Best], methods: _Methods) -> pl.DataFrame:
+def _merge_proposals(
+    placed: pl.DataFrame, found: StatementGroups, best: dict[int, _Best], methods: _Methods
+) -> pl.DataFrame:
     """Observations of several memories, the best to be kept; and pairs that may be one fact."""
     several = (
         placed.filter(pl.col("head") == pl.col("end"))

@@ -11,7 +11,7 @@ def change_relation(change: StateChange) -> Relation:
     return Relation("supersedes", change.reason, (change.before, change.after))
 
 
-def unsettled(related: Relation) -> Relation:
+def downgrade_relation(related: Relation) -> Relation:
     """Return the relation of two statements between which none was found.
 
     What is only newer and at odds by its words may be at odds: that is for people to settle.

@@ -6,7 +6,7 @@ import streamlit as st
 
 from slowwave.dashboards.app.widgets import address, section
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.templates import render_template
 from slowwave.transforms.core.glossary import GLOSSARY
 
 
@@ -17,4 +17,4 @@ def glossary_page(published: Published) -> None:  # noqa: ARG001 - as all pages
     if word in GLOSSARY:
         section(word, GLOSSARY[word])
         section("All words")
-    st.html(rendered("facts.html.jinja", facts=list(GLOSSARY.items())))
+    st.html(render_template("facts.html.jinja", facts=list(GLOSSARY.items())))

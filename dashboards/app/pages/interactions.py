@@ -7,25 +7,25 @@ from datetime import timedelta
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.app.live_answers import answer_table, answered
-from slowwave.dashboards.app.scope import Chosen, compared_counts, scope_bar
+from slowwave.dashboards.app.live_answers import answer_table, cached_answer
+from slowwave.dashboards.app.scope import PageScope, compared_counts, scope_bar
 from slowwave.dashboards.app.sql_answers import SqlAnswer, SqlQuestion
 from slowwave.dashboards.app.widgets import (
     ANY,
     PAGE_ROWS,
     address,
-    asked,
+    draw_recipe_link,
+    draw_text,
+    draw_text_field,
     notice,
     page_asked,
     page_number,
-    said,
-    typed,
 )
 from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import project_view, view
 from slowwave.dashboards.words import number_of
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 from slowwave.flows.kernel.times import utc_iso
 from slowwave.transforms.core.times import time_from_text
 
@@ -42,10 +42,10 @@ _OWN = ("client", "session", "from", "before")
 def interactions_page(published: Published) -> None:
     """Draw the page."""
     bar = scope_bar(published, "Interactions", _RECIPE)
-    chosen = _chosen(bar)
+    chosen = _recipe_params(bar)
     if chosen is None:
         return
-    said("Interactions landed until now, newest first; times are UTC.")
+    draw_text("Interactions landed until now, newest first; times are UTC.")
     if not any(map(address, (*_OWN, "user"))):  # which the counts by day do not know
         compared_counts(bar, "landed_by_day", "landed_table", "sum(rows_count)::BIGINT")
     answer = _page(published, chosen, (page_asked() - 1) * PAGE_ROWS)
@@ -55,8 +55,8 @@ def interactions_page(published: Published) -> None:
     if answer is None:
         return
     if not answer.cells:
-        said("No interaction fits: remove a filter, or write it as in the log.")
-        asked(_RECIPE, **chosen)
+        draw_text("No interaction fits: remove a filter, or write it as in the log.")
+        draw_recipe_link(_RECIPE, **chosen)
         return
     count = int(answer.cells[0][answer.names.index(_OF_ALL_PAGES)] or 0)
     first = (page_number(count) - 1) * PAGE_ROWS
@@ -66,24 +66,24 @@ def interactions_page(published: Published) -> None:
         "project": lambda project: project_view("interactions", project, **{name: address(name) for name in _OWN}),
     }
     answer_table(answer, cookbook()[_RECIPE], caption=shown, columns=_COLUMNS, links=links)
-    asked(_RECIPE, **chosen, limit=str(PAGE_ROWS), offset=str(first))
+    draw_recipe_link(_RECIPE, **chosen, limit=str(PAGE_ROWS), offset=str(first))
 
 
-def _chosen(bar: Chosen) -> dict[str, str] | None:
+def _recipe_params(bar: PageScope) -> dict[str, str] | None:
     """What is chosen, as the recipe takes it; None where it cannot be asked, which the page then says."""
     of, days = bar.of(_RECIPE), bar.shown.days
     with bar.row:
-        session = typed("Session", "session", most=2_000)
+        session = draw_text_field("Session", "session", most=2_000)
         with st.popover("More"):
-            client = typed("Client", "client", most=2_000)
-            since = typed("From, exact (UTC)", "from")
-            until = typed("Until, exact (UTC)", "before")
+            client = draw_text_field("Client", "client", most=2_000)
+            since = draw_text_field("From, exact (UTC)", "from")
+            until = draw_text_field("Until, exact (UTC)", "before")
     if days:
         since, until = since or f"{days.first}", until or f"{days.last + timedelta(days=1)}"
     times = {"since": _exact_time(since), "until": _exact_time(until)}
     for name, given in (("since", since), ("until", until)):
         if times[name] is None:
-            notice("warning", f"{shortened(terminal_safe(given), 60)} is no time", f"write it as {_TIME}")
+            notice("warning", f"{shorten_to_width(terminal_safe(given), 60)} is no time", f"write it as {_TIME}")
             return None
     return {
         **of,
@@ -107,7 +107,7 @@ def _page(published: Published, chosen: dict[str, str], first: int) -> SqlAnswer
     values = {name: value or "" for name, value in recipe.params.items()} | chosen
     values |= {"limit": str(PAGE_ROWS), "offset": str(first)}
     question = SqlQuestion(published.path, recipe.sql, values)
-    answer, problem, _ = answered(question, "interactions_answer", "stopped: choose something to ask again")
+    answer, problem, _ = cached_answer(question, "interactions_answer", "stopped: choose something to ask again")
     if answer is None:
         notice("error", problem)
     return answer

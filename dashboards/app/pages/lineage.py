@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from slowwave.dashboards.app.widgets import choice, command, draw_rows, said, section
+from slowwave.dashboards.app.widgets import choice, command, draw_rows, draw_text, section
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.flows.ask.lineage import facts, params_shown
 from slowwave.flows.ask.lineage_drawn import figure_page
-from slowwave.flows.ask.lineage_steps import LastRun, Step, lineage
+from slowwave.flows.ask.lineage_steps import LastRun, LineageStep, lineage
 from slowwave.flows.ask.narrowed import EVERYTHING
 from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.transforms.graph import NODES
@@ -27,9 +27,9 @@ def lineage_page(published: Published) -> None:
     )
     if name:
         last = steps[-1]
-        section(name, f"{last.about} {_made(last)}")
+        section(name, f"{last.about} {_describe_origin(last)}")
     else:
-        said("Every table with the tables it is made from: choose one to see its steps.")
+        draw_text("Every table with the tables it is made from: choose one to see its steps.")
     # in a frame: the sanitiser of `st.html` takes every SVG out
     page, height = figure_page(steps)
     st.iframe(page, height=height, alt="What is made from what, drawn")
@@ -51,6 +51,6 @@ def _last(published: Published) -> LastRun:
     )
 
 
-def _made(step: Step) -> str:
+def _describe_origin(step: LineageStep) -> str:
     told = facts(step)
     return f"Made by {step.made_by}{f' ({told})' if told else ''}." if step.made_by else "It is read, not computed."

@@ -8,22 +8,22 @@ from dataclasses import dataclass
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.app.scope import Chosen, compared_counts, scope_bar
+from slowwave.dashboards.app.scope import PageScope, compared_counts, scope_bar
 from slowwave.dashboards.app.widgets import (
     ANY,
     PAGE_ROWS,
     address,
-    asked,
     choice,
     csv_of,
+    draw_chart,
+    draw_recipe_link,
     draw_rows,
-    drawn,
+    draw_text,
+    draw_text_field,
     label_of,
     page_asked,
     page_number,
-    said,
     table,
-    typed,
 )
 from slowwave.dashboards.charts import memories
 from slowwave.dashboards.cookbook.answers import with_interval
@@ -89,8 +89,8 @@ def memories_page(published: Published) -> None:
     else:
         count = sum_of(published.answer("memory_explorer_count", **chosen), "memories_count")
     if not count:
-        said("No memory fits: remove a filter, or search for fewer words.")
-        asked("memory_explorer_count", **chosen)
+        draw_text("No memory fits: remove a filter, or search for fewer words.")
+        draw_recipe_link("memory_explorer_count", **chosen)
         return
     page = page_number(count)
     if rows.is_empty():  # the address asks for a page behind the last
@@ -107,10 +107,10 @@ def memories_page(published: Published) -> None:
     st.download_button(
         "Download these rows as CSV", csv_of(rows), file_name="memories.csv", mime="text/csv", on_click="ignore"
     )
-    asked("memory_explorer", **asking)
+    draw_recipe_link("memory_explorer", **asking)
 
 
-def _charts(published: Published, bar: Chosen) -> None:
+def _charts(published: Published, bar: PageScope) -> None:
     """How many memories have which verdict and state, and how many fade next."""
     with published.answers() as answers:
         for recipe, chart in (
@@ -118,8 +118,8 @@ def _charts(published: Published, bar: Chosen) -> None:
             ("memories_by_state", memories.memories_by_state),
             ("decay_forecast", memories.decay_forecast),
         ):
-            drawn(chart(answers.rows(recipe, _MANY, **bar.of(recipe))))
-            asked(recipe, **bar.of(recipe))
+            draw_chart(chart(answers.rows(recipe, _MANY, **bar.of(recipe))))
+            draw_recipe_link(recipe, **bar.of(recipe))
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def _list_title(name: str) -> str:
 
 def _short_list(published: Published, listed: str, of: Mapping[str, str]) -> None:
     chosen = LISTS[listed]
-    said(chosen.says)
+    draw_text(chosen.says)
     with published.answers() as answers:
         rows = draw_rows(
             answers,
@@ -184,12 +184,12 @@ def _short_list(published: Published, listed: str, of: Mapping[str, str]) -> Non
             labels={"lift": "Effect", "lift_basis": "Basis"},
         )
     if rows.is_empty():
-        said("There is none.")
+        draw_text("There is none.")
 
 
 def _filters(published: Published) -> tuple[dict[str, str], str]:
     """What is chosen, as the recipes take it, and the order."""
-    search = typed("Search in texts and ids", "search", placeholder="Search")
+    search = draw_text_field("Search in texts and ids", "search", placeholder="Search")
     verdict = choice("Verdict", "verdict", (*URGENT_FIRST, "inactive"), unchosen="Any verdict", is_bare=True)
     folded = sum(1 for name in _FOLDED if address(name))
     with st.popover(f"More ({folded})" if folded else "More"):

@@ -16,18 +16,18 @@ from slowwave.dashboards.app.scope import scope_bar
 from slowwave.dashboards.app.where_it_lives import where_it_lives
 from slowwave.dashboards.app.widgets import (
     PAGE_ROWS,
-    asked,
     choice,
     command,
     csv_of,
+    draw_chart,
+    draw_recipe_link,
     draw_rows,
-    drawn,
+    draw_text,
+    draw_text_field,
     notice,
     page_number,
-    said,
     section,
     table,
-    typed,
     whole_text,
 )
 from slowwave.dashboards.charts import memories
@@ -35,12 +35,12 @@ from slowwave.dashboards.cookbook.answers import ALL
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import project_view, view
-from slowwave.dashboards.templates import rendered
-from slowwave.dashboards.words import interval, named, number_of, part, sentence, shown_of
+from slowwave.dashboards.templates import render_template
+from slowwave.dashboards.words import interval, number_of, part, project_label, sentence, shown_of
 from slowwave.flows.ask.why.text import MEANINGS, identity_words, lift_words, planned_words, stated_use, use_words
 from slowwave.flows.kernel.columns.declared import FACTS, LABELS
 from slowwave.flows.kernel.settings import settings_from_environment
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.erased.hashes import erased_keys
 
@@ -71,11 +71,13 @@ def memory_page(published: Published) -> None:
     """Draw the page of the memory that the address names."""
     bar = scope_bar(published, "One memory", "memory_over_time", is_compared=False)
     with bar.row:
-        memory_id = typed("Memory id", "memory_id", placeholder="Memory id", most=_LONGEST_ID)
+        memory_id = draw_text_field("Memory id", "memory_id", placeholder="Memory id", most=_LONGEST_ID)
     if not memory_id:
-        said("Give an id above, or choose one of all memories.")
+        draw_text("Give an id above, or choose one of all memories.")
         st.html(
-            rendered("links.html.jinja", links=[("All memories", view("memories"))], label="Where memories are listed")
+            render_template(
+                "links.html.jinja", links=[("All memories", view("memories"))], label="Where memories are listed"
+            )
         )
         return
     found = published.answer("memory", memory_id=memory_id)
@@ -111,20 +113,20 @@ def _erased_at(memory: Memory) -> datetime | None:
 
 def _unknown(published: Published, memory_id: str) -> None:
     as_of = f" as of {utc_text(published.as_of)}" if published.as_of else ""
-    notice("warning", f"no memory {shortened(terminal_safe(memory_id), 200)} is known{as_of}")
+    notice("warning", f"no memory {shorten_to_width(terminal_safe(memory_id), 200)} is known{as_of}")
     near = published.answer("near_memories", memory_id=memory_id[:_SHOWN_CHARACTERS])
     if near.is_empty():
-        said("No id is like it: `slowwave why` also explains interactions, strategies, errors and outcomes.")
+        draw_text("No id is like it: `slowwave why` also explains interactions, strategies, errors and outcomes.")
         return
     table(near, "near_memories", caption="Memories with a similar id")
-    asked("near_memories", memory_id=memory_id)
+    draw_recipe_link("near_memories", memory_id=memory_id)
 
 
 def _text(memory: Memory) -> None:
     section("What it says", sentence(terminal_safe(identity_words(memory, _erased_at(memory)))))
     content = memory["content"]
     if not content:
-        said("Its text is not known." if content is None else "Its text is empty.")
+        draw_text("Its text is not known." if content is None else "Its text is empty.")
         return
     if not whole_text(content, label="Text of the memory"):
         st.download_button(
@@ -135,23 +137,23 @@ def _text(memory: Memory) -> None:
 def _verdict(memory: Memory, planned: pl.DataFrame) -> None:
     section(f"Verdict: {memory['verdict']}")
     reasons = [terminal_safe(reason) for reason in memory["reasons"]]
-    st.html(rendered("reasons.html.jinja", reasons=reasons, label="Why it has this verdict"))
-    asked("why_verdict", memory_id=memory["memory_id"])
+    st.html(render_template("reasons.html.jinja", reasons=reasons, label="Why it has this verdict"))
+    draw_recipe_link("why_verdict", memory_id=memory["memory_id"])
     if planned.height:
-        said(planned_words(planned.row(0, named=True)))
-        asked("forgetting_plan", memory_id=exactly(memory["memory_id"]))
+        draw_text(planned_words(planned.row(0, named=True)))
+        draw_recipe_link("forgetting_plan", memory_id=exactly(memory["memory_id"]))
 
 
 def _state(published: Published, memory: Memory) -> None:
     memory_id = memory["memory_id"]
-    said(use(memory))
+    draw_text(use(memory))
     facts = [
         ("Created", utc_text(memory["created_at"]) if memory["created_at"] else _NOT_KNOWN),
         ("Last changed", _last_changed(memory)),
         ("Referenced", _span(memory)),
         ("Referenced before, as its store counted", stated_use(memory) or "not said"),
         ("Importance", _NOT_KNOWN if memory["importance"] is None else part(memory["importance"])),
-        ("Pinned or held", _kept(memory)),
+        ("Pinned or held", _protection_text(memory)),
         ("Score by quotes", _score_by_quotes(memory["reinforced_confidence"])),
         ("Review priority", _review_value(memory["review_value"])),
         *(
@@ -160,10 +162,10 @@ def _state(published: Published, memory: Memory) -> None:
             if memory.get(name)
         ),
     ]
-    st.html(rendered("facts.html.jinja", facts=facts))
-    asked("memory", memory_id=memory_id)
-    drawn(memories.memory_strength(published.answer("memory_strength", memory_id=memory_id)))
-    asked("memory_strength", memory_id=memory_id)
+    st.html(render_template("facts.html.jinja", facts=facts))
+    draw_recipe_link("memory", memory_id=memory_id)
+    draw_chart(memories.memory_strength(published.answer("memory_strength", memory_id=memory_id)))
+    draw_recipe_link("memory_strength", memory_id=memory_id)
 
 
 def _fact(value: object) -> str:
@@ -171,7 +173,7 @@ def _fact(value: object) -> str:
     if isinstance(value, datetime):
         return utc_text(value)
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return shortened(terminal_safe(text), _SHOWN_CHARACTERS)
+    return shorten_to_width(terminal_safe(text), _SHOWN_CHARACTERS)
 
 
 def use(memory: Memory) -> str:
@@ -186,7 +188,7 @@ def use(memory: Memory) -> str:
 def _last_changed(memory: Memory) -> str:
     if memory["changed_at"] is None:
         return _NOT_KNOWN
-    by = shortened(terminal_safe(memory["changed_by"] or ""), _SHOWN_NAME)
+    by = shorten_to_width(terminal_safe(memory["changed_by"] or ""), _SHOWN_NAME)
     return (
         f"{utc_text(memory['changed_at'])}{f' by {by}' if by else ''}, {number_of(memory['changes_count'], 'change')}"
     )
@@ -198,7 +200,7 @@ def _span(memory: Memory) -> str:
     return f"{utc_text(memory['first_referenced_at'])} to {utc_text(memory['last_referenced_at'])}"
 
 
-def _kept(memory: Memory) -> str:
+def _protection_text(memory: Memory) -> str:
     words = [word for word, says in (("pinned", memory["pinned"]), ("on hold", memory["is_held"])) if says]
     return " and ".join(words) or "no"
 
@@ -235,14 +237,14 @@ def _counts(published: Published, memory: Memory, days: Mapping[str, str]) -> No
         shown=lambda name: _COUNTS[name][0],
     )
     if chosen == "eligible":
-        said(
+        draw_text(
             f"It was eligible for {number_of(memory['eligible_count'], 'interaction')}, counted per day; this command "
             "lists them:"
         )
         command("why", memory_id, format="json", purpose="Every interaction of every count")
         return
     if chosen == "stale":
-        said(f"It was injected {number_of(memory['stale_injected_count'], 'time')} while it was no longer in use:")
+        draw_text(f"It was injected {number_of(memory['stale_injected_count'], 'time')} while it was no longer in use:")
         command("why", memory_id, format="json", purpose="Every interaction of every count")
         return
     _interactions(published, {"memory_id": memory_id, "counted": chosen, **days})
@@ -251,8 +253,8 @@ def _counts(published: Published, memory: Memory, days: Mapping[str, str]) -> No
 def _interactions(published: Published, of: Mapping[str, str]) -> None:
     count = published.count("memory_references_of", **of, limit=ALL)
     if not count:
-        said("There is none.")
-        asked("memory_references_of", **of)
+        draw_text("There is none.")
+        draw_recipe_link("memory_references_of", **of)
         return
     first = (page_number(count) - 1) * PAGE_ROWS
     asking = {**of, "limit": str(PAGE_ROWS), "offset": str(first)}
@@ -265,7 +267,7 @@ def _interactions(published: Published, of: Mapping[str, str]) -> None:
     st.download_button(
         "Download these rows as CSV", csv_of(rows), file_name="interactions.csv", mime="text/csv", on_click="ignore"
     )
-    asked("memory_references_of", **asking)
+    draw_recipe_link("memory_references_of", **asking)
 
 
 def _outcomes(published: Published, memory: Memory) -> None:
@@ -274,10 +276,10 @@ def _outcomes(published: Published, memory: Memory) -> None:
         memory[name] for name in ("confirmed_count", "contradicted_count", "contradicted_expected")
     )
     if not succeeded + failed:
-        said("No attempt with a known outcome referenced it, so its confidence is not known.")
+        draw_text("No attempt with a known outcome referenced it, so its confidence is not known.")
     else:
         beside = "" if expected is None else f"; {expected:.1f} expected"
-        said(
+        draw_text(
             f"Referenced in {number_of(succeeded, 'successful attempt')} and {number_of(failed, 'failed one')}{beside}."
         )
     of = {"memory_id": memory["memory_id"]}
@@ -285,20 +287,20 @@ def _outcomes(published: Published, memory: Memory) -> None:
         draw_rows(answers, "memory_ends", "Outcomes by basis; inferred ones are not counted", of)
     if memory["confidence"] is not None:
         limits = interval(memory["confidence_low"], memory["confidence_high"])
-        said(f"Confidence {part(memory['confidence'])} from outcomes; 90 % credible interval {limits}.")
+        draw_text(f"Confidence {part(memory['confidence'])} from outcomes; 90 % credible interval {limits}.")
     lift = lift_words(memory)
     if lift:
-        said(sentence(terminal_safe(lift)))
+        draw_text(sentence(terminal_safe(lift)))
 
 
 def _days(published: Published, memory_id: str, days: Mapping[str, str]) -> None:
     rows = published.answer("memory_over_time", memory_id=memory_id, **days)
-    said("" if rows.height else "Nothing about it changed on any day yet.")
+    draw_text("" if rows.height else "Nothing about it changed on any day yet.")
     if rows.height:
         newest = rows.tail(_SHOWN_DAYS).reverse()
         caption = shown_of("Days on which its use changed, newest first", newest.height, rows.height)
         table(newest, "memory_over_time", caption=caption)
-    asked("memory_over_time", memory_id=memory_id, **days)
+    draw_recipe_link("memory_over_time", memory_id=memory_id, **days)
 
 
 def _observations(published: Published, memory_id: str) -> None:
@@ -306,7 +308,7 @@ def _observations(published: Published, memory_id: str) -> None:
     labels = {"confidence": "Mean confidence of their memories"}
     with published.answers() as answers:
         if not answers.count("memory_observations", **of):
-            said("It states no observation: only active memories do.")
+            draw_text("It states no observation: only active memories do.")
         draw_rows(
             answers, "memory_observations", "Observations that it states, stated, or contradicts", of, labels=labels
         )
@@ -316,12 +318,12 @@ def _observations(published: Published, memory_id: str) -> None:
 def _to_do(published: Published, memory: Memory, *, is_planned: bool) -> None:
     memory_id = memory["memory_id"]
     may_decide = are_decisions_allowed()
-    said("" if may_decide else "This page changes nothing: these commands do.")
+    draw_text("" if may_decide else "This page changes nothing: these commands do.")
     command("why", memory_id, all=True, purpose="All of this in the terminal")
     waiting = published.answer("memory_review", memory_id=memory_id)
     if waiting.height:
         table(waiting, "memory_review", caption="Items in review")
-        asked("memory_review", memory_id=memory_id)
+        draw_recipe_link("memory_review", memory_id=memory_id)
     for row in waiting.iter_rows(named=True):
         command("review", "show", row["item_id"], purpose=f"Decide what needs review ({row['kind']})")
     if (memory["status"] == "active" or is_planned) and not memory["is_held"]:
@@ -342,7 +344,7 @@ def _to_do(published: Published, memory: Memory, *, is_planned: bool) -> None:
     if memory["project"] is not None:
         project = memory["project"]
         links = [
-            (f"{what} of {named(project)}", project_view(what.lower(), project))
+            (f"{what} of {project_label(project)}", project_view(what.lower(), project))
             for what in ("Memories", "Interactions")
         ]
-        st.html(rendered("links.html.jinja", links=links, label="Where to go on"))
+        st.html(render_template("links.html.jinja", links=links, label="Where to go on"))

@@ -7,22 +7,22 @@ from collections.abc import Mapping
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.app.scope import Chosen, compared_counts, scope_bar
+from slowwave.dashboards.app.scope import PageScope, compared_counts, scope_bar
 from slowwave.dashboards.app.widgets import (
     ANY,
-    asked,
     choice,
     command,
+    draw_recipe_link,
     draw_rows,
+    draw_text,
+    draw_text_field,
     page_number,
     pattern,
-    said,
     table,
-    typed,
 )
 from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.words import listed, number_of, sum_of
+from slowwave.dashboards.words import join_words, number_of, sum_of
 from slowwave.transforms.core.vocabularies import FRESHNESS
 
 _ROWS = 20
@@ -33,9 +33,9 @@ def observations_page(published: Published) -> None:
     """Draw the page."""
     bar = scope_bar(published, "Observations", "observations")
     with bar.row:
-        text = typed("Search in the text", "search", placeholder="Search")
+        text = draw_text_field("Search in the text", "search", placeholder="Search")
         freshness = choice("Freshness", "freshness", FRESHNESS, unchosen="Fresh or not", is_bare=True)
-    said("An observation is one fact that memories state, with its distinct sources.")
+    draw_text("An observation is one fact that memories state, with its distinct sources.")
     own = {"search": text, "freshness": pattern(freshness or None)}
     with published.answers() as answers:
         compared_counts(bar, "observations", "freshness", **own, limit=ALL)
@@ -47,11 +47,11 @@ def observations_page(published: Published) -> None:
                 draw(answers, bar)
 
 
-def _facts(answers: Answers, bar: Chosen, own: Mapping[str, str]) -> None:
+def _facts(answers: Answers, bar: PageScope, own: Mapping[str, str]) -> None:
     of = {**bar.of("observations"), **own}
     sources = answers.counts("observations", "proof_count", **of, limit=ALL)
     is_narrowed = bool(own["search"] or own["freshness"] != ANY or bar.shown.days)
-    said(_facts_words(sources, is_narrowed=is_narrowed))
+    draw_text(_facts_words(sources, is_narrowed=is_narrowed))
     total = sum_of(sources)
     first = (page_number(total, _ROWS) - 1) * _ROWS
     asking = {**of, "limit": f"{_ROWS}", "offset": f"{first}"}
@@ -66,7 +66,7 @@ def _facts(answers: Answers, bar: Chosen, own: Mapping[str, str]) -> None:
                 "observation_id",
             ],
         )
-    asked("observations", **asking)
+    draw_recipe_link("observations", **asking)
 
 
 def _facts_words(sources: pl.DataFrame, *, is_narrowed: bool) -> str:
@@ -80,11 +80,11 @@ def _facts_words(sources: pl.DataFrame, *, is_narrowed: bool) -> str:
     return f"{number_of(total, 'fact')}; {twice:,} of them with two distinct sources or more."
 
 
-def _at_odds(answers: Answers, bar: Chosen) -> None:
+def _at_odds(answers: Answers, bar: PageScope) -> None:
     of = bar.of("contradicting_observations")
     total = answers.count("contradicting_observations", **of, limit=ALL)
     says = f"{number_of(total, 'pair')} of facts of which only one can be true: a person decides."
-    said(says if total else "No two facts contradict each other.")
+    draw_text(says if total else "No two facts contradict each other.")
     draw_rows(
         answers,
         "contradicting_observations",
@@ -96,10 +96,12 @@ def _at_odds(answers: Answers, bar: Chosen) -> None:
         command("review", "list", kind="contradiction", purpose="To decide")
 
 
-def _states(answers: Answers, bar: Chosen) -> None:
+def _states(answers: Answers, bar: PageScope) -> None:
     of = bar.of("state_changes")
     total = answers.counts("state_changes", "observation_id", **of, limit=ALL).height
-    said(f"{number_of(total, 'fact has', 'facts have')} changed." if total else "No fact is known to have changed.")
+    draw_text(
+        f"{number_of(total, 'fact has', 'facts have')} changed." if total else "No fact is known to have changed."
+    )
     draw_rows(
         answers,
         "state_changes",
@@ -112,12 +114,12 @@ def _states(answers: Answers, bar: Chosen) -> None:
     )
 
 
-def _curation(answers: Answers, bar: Chosen) -> None:
+def _curation(answers: Answers, bar: PageScope) -> None:
     of = bar.of("curation")
     counts = dict(answers.counts("curation", "action", **of, limit=ALL).iter_rows())
     found = [f"{counts[action]:,} {action}" for action in _ACTIONS if action in counts]
-    said(
-        f"{listed(found)}: proposals, which change nothing until a person decides with `slowwave review`."
+    draw_text(
+        f"{join_words(found)}: proposals, which change nothing until a person decides with `slowwave review`."
         if found
         else "No memory was curated yet.",
     )

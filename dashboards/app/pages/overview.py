@@ -8,8 +8,8 @@ from dataclasses import replace
 import streamlit as st
 
 from slowwave.dashboards.app.decisions import decided_since
-from slowwave.dashboards.app.scope import Chosen, comparing, scope_bar
-from slowwave.dashboards.app.widgets import asked, carrying, draw_rows, drawn, notice, said
+from slowwave.dashboards.app.scope import PageScope, comparing, scope_bar
+from slowwave.dashboards.app.widgets import carrying, draw_chart, draw_recipe_link, draw_rows, draw_text, notice
 from slowwave.dashboards.charts import learning, memories
 from slowwave.dashboards.cookbook.answers import Answers
 from slowwave.dashboards.cookbook.published import Published
@@ -18,7 +18,7 @@ from slowwave.dashboards.overview.six_answers import Scope, six_answers
 from slowwave.dashboards.overview.tiles import Tile
 from slowwave.dashboards.overview.window import DEFAULT_DAYS, LATEST
 from slowwave.dashboards.report import night_story as story
-from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.templates import render_template
 
 _MANY = 100_000
 _SHOWN_PROJECTS = 20
@@ -38,12 +38,12 @@ def overview_page(published: Published) -> None:
             notice("warning", quiet, f"run `{line}`" if line else "")
         decided = decided_since(published.as_of or LATEST)
         tiles = [_carrying(tile) for tile in _tiles(answers, chosen, decided)]
-        st.html(rendered("first_screen.html.jinja", tiles=tiles, is_linked=True))
+        st.html(render_template("first_screen.html.jinja", tiles=tiles, is_linked=True))
         _over_time(answers, chosen)
         _projects(answers)
 
 
-def _tiles(answers: Answers, chosen: Chosen, decided: Mapping[str, str]) -> list[Tile]:
+def _tiles(answers: Answers, chosen: PageScope, decided: Mapping[str, str]) -> list[Tile]:
     if chosen.other is not None:
         with comparing(chosen), chosen.other.published.answers() as other:
             return six_answers(
@@ -77,15 +77,15 @@ def _nothing_known(answers: Answers) -> bool:
     return True
 
 
-def _over_time(answers: Answers, chosen: Chosen) -> None:
+def _over_time(answers: Answers, chosen: PageScope) -> None:
     of = chosen.of("references_by_day")
-    drawn(memories.reinforcement_over_time(answers.rows("references_by_day", _MANY, **of)))
-    asked("references_by_day", **of)
+    draw_chart(memories.reinforcement_over_time(answers.rows("references_by_day", _MANY, **of)))
+    draw_recipe_link("references_by_day", **of)
     with st.expander("Success by week"):
         of = chosen.of("success_by_week")
-        drawn(learning.success_by_week(answers.rows("success_by_week", _MANY, **of)))
-        asked("success_by_week", **of)
-    said(chosen.words(), _ALL_DAYS if chosen.shown.scope == Scope() else _ALL_AGENTS)
+        draw_chart(learning.success_by_week(answers.rows("success_by_week", _MANY, **of)))
+        draw_recipe_link("success_by_week", **of)
+    draw_text(chosen.words(), _ALL_DAYS if chosen.shown.scope == Scope() else _ALL_AGENTS)
 
 
 def _projects(answers: Answers) -> None:

@@ -10,15 +10,15 @@ import streamlit as st
 from slowwave.dashboards.app.deciding import decision, decisions_on_items, landed_decision
 from slowwave.dashboards.app.decisions import decided_since
 from slowwave.dashboards.app.own_page import are_decisions_allowed
-from slowwave.dashboards.app.scope import Chosen, compared_counts, scope_bar
+from slowwave.dashboards.app.scope import PageScope, compared_counts, scope_bar
 from slowwave.dashboards.app.widgets import (
-    asked,
     choice,
     command,
+    draw_recipe_link,
     draw_rows,
+    draw_text,
     page_number,
     pattern,
-    said,
     table,
 )
 from slowwave.dashboards.cookbook.answers import Answers
@@ -42,7 +42,7 @@ def review_page(published: Published) -> None:
     if are_decisions_allowed():
         landed_decision()
     else:
-        said("This page changes nothing: copy its commands and run them in a terminal.")
+        draw_text("This page changes nothing: copy its commands and run them in a terminal.")
     with published.answers() as answers:
         compared_counts(bar, "review_queue", "kind", kind=pattern(kind or None))
         waiting, planned, past, compared = st.tabs(["Queue", "Forgetting plan", "Decisions", "Model and rules"])
@@ -53,17 +53,17 @@ def review_page(published: Published) -> None:
         with past:
             _past(answers, bar)
         with compared:
-            _compared(answers, bar)
+            _draw_model_and_rules(answers, bar)
 
 
-def _queue(answers: Answers, bar: Chosen, kind: str, decided_from: datetime | None) -> None:
+def _queue(answers: Answers, bar: PageScope, kind: str, decided_from: datetime | None) -> None:
     """The items that wait; with what was decided `decided_from` then on, where people may decide here."""
     of = bar.of("review_queue")
-    said(story.reviews(answers.counts("review_queue", "kind", **of), 0)[0])
+    draw_text(story.reviews(answers.counts("review_queue", "kind", **of), 0)[0])
     of |= {"kind": pattern(kind or None)}
     rows = answers.rows("review_queue", _MOST, **of)
     if kind:
-        said(f"{number_of(rows.height, 'item')} of this kind.")
+        draw_text(f"{number_of(rows.height, 'item')} of this kind.")
     if rows.height:
         first = (page_number(rows.height, _ROWS) - 1) * _ROWS
         shown = rows.slice(first, _ROWS)
@@ -86,30 +86,30 @@ def _queue(answers: Answers, bar: Chosen, kind: str, decided_from: datetime | No
         )
         if decided_from:
             decisions_on_items([shown["item_id"][row] for row in chosen])
-    asked("review_queue", **of)
+    draw_recipe_link("review_queue", **of)
     links = {"project": lambda row: project_view("review", row["project"])}
     draw_rows(answers, "review_by_project", "Items per project", most=_ROWS, links=links)
 
 
-def _compared(answers: Answers, bar: Chosen) -> None:
+def _draw_model_and_rules(answers: Answers, bar: PageScope) -> None:
     """What a language model and the rules say of the same changes."""
     of = bar.of("model_and_rules")
     rows = answers.rows("model_and_rules", _SHOWN, **of).filter(pl.col("is_same").is_not_null())
-    said(*(story.both_asked(rows) if rows.height else ["No language model was asked."]))
+    draw_text(*(story.both_asked(rows) if rows.height else ["No language model was asked."]))
     if rows.height:
         table(
             rows,
             "model_and_rules",
             caption="Changes that both judged, differences first",
         )
-        asked("model_and_rules", **of)
+        draw_recipe_link("model_and_rules", **of)
 
 
-def _plan(answers: Answers, bar: Chosen) -> None:
+def _plan(answers: Answers, bar: PageScope) -> None:
     of = bar.of("forgetting_plan")
     quotas = answers.rows("forgetting_quotas", _MOST)
     rules = answers.counts("forgetting_plan", "rule", "is_shadow", **of)
-    said(story.forgettable(rules, quotas)[0])
+    draw_text(story.forgettable(rules, quotas)[0])
     only = {"project": bar.project} if bar.project else {}  # an empty word is taken for none
     columns = ["memory_id", "rule", "content", "reason", "need_30d", "strength", "is_shadow", "project"]
     rows = draw_rows(answers, "forgetting_plan", "Memories to archive, most urgent first", of, columns=columns)
@@ -122,10 +122,10 @@ def _plan(answers: Answers, bar: Chosen) -> None:
     draw_rows(answers, "forgetting_quotas", "Quotas, and whether the plan meets them")
 
 
-def _past(answers: Answers, bar: Chosen) -> None:
+def _past(answers: Answers, bar: PageScope) -> None:
     draw_rows(answers, "regret", "Archived memories needed within a month, and as predicted")
     if not any(answers.count(name, **bar.of(name)) for name in ("reviewed", "forgotten")):
-        said("Nothing was decided yet.")
+        draw_text("Nothing was decided yet.")
     draw_rows(answers, "reviewed", "Decisions in review, newest first", bar.of("reviewed"))
     draw_rows(
         answers,

@@ -7,17 +7,17 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.app.scope import Chosen, compared_counts, scope_bar
+from slowwave.dashboards.app.scope import PageScope, compared_counts, scope_bar
 from slowwave.dashboards.app.widgets import (
-    asked,
     choice,
     command,
+    draw_chart,
+    draw_recipe_link,
     draw_rows,
-    drawn,
+    draw_text,
     notice,
     page_number,
     pattern,
-    said,
     section,
     table,
 )
@@ -27,7 +27,7 @@ from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import opened_by
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.report import state_story
-from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.templates import render_template
 from slowwave.dashboards.words import number_of, sum_of
 from slowwave.flows.kernel.times import utc_text
 
@@ -42,18 +42,18 @@ def runs_page(published: Published) -> None:
     with published.answers() as answers:
         changed, landed, refused, ran = st.tabs(["What changed", "Landed rows", "Refused rows", "Runs and tables"])
         with changed:
-            _changed(answers)
+            _draw_changes(answers)
         with landed:
-            _landed(answers, bar)
+            _draw_landed_rows(answers, bar)
         with refused:
-            _refused(answers)
+            _draw_quarantine(answers)
         with ran:
-            _published(answers, published.run_id)
+            _draw_publish(answers, published.run_id)
             _runs(answers)
             _answerable(answers)
 
 
-def _changed(answers: Answers) -> None:
+def _draw_changes(answers: Answers) -> None:
     """What changed since the publish before, what got worse this week, and what is wrong with which project."""
     section("Changes", _change_words(answers.rows("what_changed", _MOST)))
     draw_rows(
@@ -72,7 +72,7 @@ def _changed(answers: Answers) -> None:
         opens=lambda row: opened_by({**row, f"{row['kind']}_id": row["id"]}),
     )
     levels, healths = answers.counts("alarms", "level"), answers.counts("project_health", "health")
-    section("Alarms", story.alarmed(levels, healths)[0])
+    section("Alarms", story.describe_alarms(levels, healths)[0])
     columns = ["alarm", "level", "project", "active_count", "judged_count"]
     draw_rows(answers, "alarms", "Alarms, critical ones first", columns=columns)
 
@@ -86,15 +86,15 @@ def _change_words(rows: pl.DataFrame) -> str:
 
 def _answerable(answers: Answers) -> None:
     """What the logs can and cannot answer: all that is published rests on it."""
-    answered = story.answered(answers.rows("answerable_questions", _MOST))
+    answered = story.list_log_answers(answers.rows("answerable_questions", _MOST))
     if answered:
         label = "What these logs can answer"
         section(label)
-        st.html(rendered("answered.html.jinja", answered=answered, label=label))
-        asked("answerable_questions")
+        st.html(render_template("answered.html.jinja", answered=answered, label=label))
+        draw_recipe_link("answerable_questions")
 
 
-def _published(answers: Answers, run_id: str) -> None:
+def _draw_publish(answers: Answers, run_id: str) -> None:
     rows = answers.rows("published_run", 1, run_id=run_id)
     if rows.is_empty():
         section("Published", "The published file does not name its run.")
@@ -103,7 +103,7 @@ def _published(answers: Answers, run_id: str) -> None:
     section("Published", _run_words(run))
     for warning in [line for line in (run["message"] or "").splitlines() if line.strip()]:
         notice("warning", warning)
-    asked("published_run", run_id=run_id)
+    draw_recipe_link("published_run", run_id=run_id)
     with st.expander("Tables, methods and hashes"):
         draw_rows(answers, "published_tables", "Published tables", {"run_id": run_id}, most=_MOST)
         methods = pl.DataFrame({"methods": run["methods"] or []}, schema={"methods": pl.String})
@@ -127,11 +127,11 @@ def _run_words(run: dict[str, Any]) -> str:
     )
 
 
-def _refused(answers: Answers) -> None:
+def _draw_quarantine(answers: Answers) -> None:
     reasons = answers.rows("quarantine_reasons", _MOST)
-    said(_refused_words(reasons))
+    draw_text(_refused_words(reasons))
     if reasons.height:
-        drawn(logs.quarantine_reasons(reasons))
+        draw_chart(logs.quarantine_reasons(reasons))
     draw_rows(answers, "quarantine_reasons", "Reasons, most rows first")
     if reasons.height:
         _refused_rows(answers, reasons)
@@ -154,15 +154,15 @@ def _refused_rows(answers: Answers, reasons: pl.DataFrame) -> None:
     page = {"limit": str(_ROWS), "offset": str((number - 1) * _ROWS)}
     rows = answers.rows("quarantined_rows", _ROWS, **of, **page)
     table(rows, "quarantined_rows", caption="Refused rows, newest first")
-    asked("quarantined_rows", **of, **page)
+    draw_recipe_link("quarantined_rows", **of, **page)
 
 
-def _landed(answers: Answers, bar: Chosen) -> None:
+def _draw_landed_rows(answers: Answers, bar: PageScope) -> None:
     of = bar.of("landed_by_day")
     days = answers.rows("landed_by_day", _MOST, **of)
-    said(state_story.landed(days)[0])
-    drawn(logs.landed_by_day(days))
-    asked("landed_by_day", **of)
+    draw_text(state_story.describe_landed_rows(days)[0])
+    draw_chart(logs.landed_by_day(days))
+    draw_recipe_link("landed_by_day", **of)
     compared_counts(bar, "landed_by_day", "landed_table", "sum(rows_count)::BIGINT")
     draw_rows(answers, "freshness", "Newest row per kind and project")
     draw_rows(answers, "late_rows", "Rows recorded late, newest days first")
@@ -174,5 +174,5 @@ def _runs(answers: Answers) -> None:
     section("Last runs", " ".join(state_story.nights(runs)) if runs.height else "No run is known.")
     if runs.height:
         table(runs, "recent_runs", caption="Runs, newest first")
-    asked("recent_runs")
+    draw_recipe_link("recent_runs")
     command("status", purpose="The state now")

@@ -11,10 +11,10 @@ import polars as pl
 import streamlit as st
 
 from slowwave.dashboards.app.grid import GridColumn, draw_grid
-from slowwave.dashboards.app.live_answers import answer_table, answered
+from slowwave.dashboards.app.live_answers import answer_table, cached_answer
 from slowwave.dashboards.app.sql_answers import MOST_BYTES, SqlAnswer, SqlQuestion, whole_result
 from slowwave.dashboards.app.sql_child import SECONDS
-from slowwave.dashboards.app.widgets import address, choice, drawn, notice, said
+from slowwave.dashboards.app.widgets import address, choice, draw_chart, draw_text, notice
 from slowwave.dashboards.charts import logs
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.cookbook import Recipe, cookbook
@@ -40,7 +40,7 @@ _DOLLAR = re.compile(r"\$([A-Za-z_]\w*)")
 def sql_page(published: Published) -> None:
     """Draw the page."""
     st.title("SQL", anchor=False)
-    said(
+    draw_text(
         "Ask the published tables and the landed rows whatever you like: nothing can be changed, no file or address "
         f"reached. A query may take {SECONDS} seconds and 1 GB; `slowwave sql` in a terminal has no such limits."
     )
@@ -160,14 +160,14 @@ def _columns_of(recipe: Recipe | None) -> None:
 
 
 def _result(question: SqlQuestion, recipe: Recipe | None) -> None:
-    answer, problem, seconds = answered(question, "sql_answer", "stopped: press Ask to ask again")
+    answer, problem, seconds = cached_answer(question, "sql_answer", "stopped: press Ask to ask again")
     if st.session_state.get("sql_text"):
         notice("note", f"the query is longer than {_MOST_IN_ADDRESS:,} characters: a link to this page will not ask it")
     if answer is None:
         notice("error", problem)
         return
     st.subheader("Result", anchor=False)
-    said(_count_words(answer, seconds))
+    draw_text(_count_words(answer, seconds))
     if answer.count:
         _downloads(question, recipe, answer)
     chart = logs.result_chart(answer.frame()) if answer.count else None
@@ -178,7 +178,7 @@ def _result(question: SqlQuestion, recipe: Recipe | None) -> None:
     with in_table:
         _table(answer, recipe)
     with in_chart:
-        drawn(chart)
+        draw_chart(chart)
 
 
 def _count_words(answer: SqlAnswer, seconds: float) -> str:
@@ -189,7 +189,7 @@ def _count_words(answer: SqlAnswer, seconds: float) -> str:
 
 def _downloads(question: SqlQuestion, recipe: Recipe | None, answer: SqlAnswer) -> None:
     if answer.is_more:
-        said(f"Results of more than {answer.count:,} rows are not downloaded here: ask in a terminal.")
+        draw_text(f"Results of more than {answer.count:,} rows are not downloaded here: ask in a terminal.")
     else:
         with st.container(horizontal=True):
             for label, output, mime, kept in _DOWNLOADS:
@@ -201,7 +201,7 @@ def _downloads(question: SqlQuestion, recipe: Recipe | None, answer: SqlAnswer) 
                     on_click="ignore",
                     help=f"All rows, {kept}; at most {MOST_BYTES // 2**20} MB.",
                 )
-    said("The same in a terminal:")
+    draw_text("The same in a terminal:")
     st.code(_terminal_line(question, recipe), language=None, wrap_lines=True)
 
 
@@ -224,7 +224,7 @@ def _tables() -> None:
             {"Table": [each.name for each in declared], "What it holds": [table_comment(each) for each in declared]},
             caption="All tables",
         )
-        said(
+        draw_text(
             "`slowwave inspect schema TABLE` says what its columns mean."
             " Interactions, outcomes and memories are landed rows."
         )

@@ -9,13 +9,13 @@ import streamlit as st
 
 from slowwave.dashboards.app.scope import compared_counts, scope_bar
 from slowwave.dashboards.app.widgets import (
-    asked,
     choice,
+    draw_chart,
+    draw_recipe_link,
     draw_rows,
-    drawn,
+    draw_text,
     label_of,
     pattern,
-    said,
     section,
 )
 from slowwave.dashboards.charts import learning
@@ -27,11 +27,11 @@ from slowwave.dashboards.report import state_story
 from slowwave.dashboards.words import (
     attempts_words,
     interval,
-    named,
     not_tried_lately,
     number_of,
     part,
-    quoted,
+    project_label,
+    quote_text,
 )
 
 Of = Mapping[str, str]  # what is chosen, as the recipes take it
@@ -61,16 +61,16 @@ def strategies_page(published: Published) -> None:
         of_days = bar.of("strategies") | of_task
         compared_counts(bar, "strategies", "trend", **of_task)
         graded = answers.rows("calibration", _MOST_STRATEGIES)
-        said(story.grade(graded)[0])
+        draw_text(story.grade(graded)[0])
         _best(answers, of, task_type)
         tabs = st.tabs(["Over time", "All tried", "Failing", "Changes", "Not tried here", "Errors", "Forecasts"])
         with tabs[0]:
             _over_time(answers, bar.of("success_by_week"))
-        for tab, draw in zip(tabs[1:], (_tried, _failing, _moved), strict=False):
+        for tab, draw in zip(tabs[1:], (_draw_tried_strategies, _failing, _draw_changed_strategies), strict=False):
             with tab:
                 draw(answers, of_days)
         with tabs[4]:
-            _untried(answers, of)
+            _draw_untried_strategies(answers, of)
         with tabs[5]:
             _errors(answers, of_days)
         with tabs[6]:
@@ -91,7 +91,7 @@ def _best(answers: Answers, of: Of, task_type: str) -> None:
     )
 
 
-def _tried(answers: Answers, of: Of) -> None:
+def _draw_tried_strategies(answers: Answers, of: Of) -> None:
     draw_rows(
         answers,
         "strategies",
@@ -109,8 +109,8 @@ def _tried(answers: Answers, of: Of) -> None:
 
 def _over_time(answers: Answers, asking: Of) -> None:
     """Success of all attempts week by week; a kind of task has too few a week."""
-    drawn(learning.success_by_week(answers.rows("success_by_week", _MOST_STRATEGIES, **asking)))
-    asked("success_by_week", **asking)
+    draw_chart(learning.success_by_week(answers.rows("success_by_week", _MOST_STRATEGIES, **asking)))
+    draw_recipe_link("success_by_week", **asking)
 
 
 def strategy_to_use(best: pl.DataFrame, total: int, task_type: str) -> str:
@@ -123,18 +123,18 @@ def strategy_to_use(best: pl.DataFrame, total: int, task_type: str) -> str:
     if total > 1 and not task_type:
         return f"{total:,} answers, one per project, agent and kind of task: choose a kind of task."
     first = best.row(0, named=True)
-    where = " / ".join(named(first[name]) for name in ("project", "agent", "task_type") if first[name])
+    where = " / ".join(project_label(first[name]) for name in ("project", "agent", "task_type") if first[name])
     tried = number_of(first["strategies_tried"], "tried strategy", "tried strategies")
     sure = "reliable" if first["is_reliable"] else "not reliable yet"
     return (
-        f"Best so far of {tried}: {quoted(first['strategy'])} ({where or 'no project'}), estimate "
+        f"Best so far of {tried}: {quote_text(first['strategy'])} ({where or 'no project'}), estimate "
         f"{part(first['confidence'])} ({interval(first['confidence_low'], first['confidence_high'])}), {sure}; "
         f"{attempts_words(first['attempts'], first['inferred'])}.{not_tried_lately(first['trend'])}"
     )
 
 
-def _moved(answers: Answers, of: Of) -> None:
-    said(_moved_words(answers, of))
+def _draw_changed_strategies(answers: Answers, of: Of) -> None:
+    draw_text(_moved_words(answers, of))
     draw_rows(
         answers,
         "worsening_strategies",
@@ -158,9 +158,11 @@ def _moved_words(answers: Answers, of: Of) -> str:
     )
 
 
-def _untried(answers: Answers, of: Of) -> None:
+def _draw_untried_strategies(answers: Answers, of: Of) -> None:
     total = answers.count("untried_strategies", **of)
-    said(f"{number_of(total, 'strategy', 'strategies')} tried elsewhere could do better." if total else _NONE_BETTER)
+    draw_text(
+        f"{number_of(total, 'strategy', 'strategies')} tried elsewhere could do better." if total else _NONE_BETTER
+    )
     draw_rows(
         answers,
         "untried_strategies",
@@ -177,7 +179,7 @@ def _untried(answers: Answers, of: Of) -> None:
 
 
 def _failing(answers: Answers, of: Of) -> None:
-    said(*state_story.patterns(answers.counts("anti_patterns_by_state", "state", **of)))
+    draw_text(*state_story.patterns(answers.counts("anti_patterns_by_state", "state", **of)))
     draw_rows(
         answers,
         "costliest_anti_patterns",
@@ -189,7 +191,7 @@ def _failing(answers: Answers, of: Of) -> None:
             *("why_bad", "kind", "project", "agent", "task_type"),
         ],
     )
-    said(*story.hard_tasks(answers.count("hard_tasks", **of)))
+    draw_text(*story.hard_tasks(answers.count("hard_tasks", **of)))
     draw_rows(answers, "hard_tasks", "Kinds of task at which nobody succeeds", of)
     names = [column.name for column in cookbook()["anti_patterns_by_state"].columns]
     columns = ["pattern", "state", *(name for name in names if name not in ("pattern", "state"))]
@@ -198,7 +200,7 @@ def _failing(answers: Answers, of: Of) -> None:
 
 def _errors(answers: Answers, of: Of) -> None:
     kinds = answers.count("common_errors", **of, limit=ALL)
-    said(
+    draw_text(
         f"{number_of(kinds, 'kind of error', 'kinds of error')}, counted per project."
         if kinds
         else "No attempt failed with an error message yet.",
@@ -213,11 +215,11 @@ def _errors(answers: Answers, of: Of) -> None:
 def _calibration(answers: Answers, graded: pl.DataFrame) -> None:
     """Forecasts are graded for all projects together."""
     weeks = answers.rows("calibration_by_week", _MOST_STRATEGIES)
-    said(*story.grade(graded))
-    drawn(learning.calibration(weeks))
-    drawn(learning.calibration_error(graded))
-    asked("calibration_by_week")
+    draw_text(*story.grade(graded))
+    draw_chart(learning.calibration(weeks))
+    draw_chart(learning.calibration_error(graded))
+    draw_recipe_link("calibration_by_week")
     need = answers.rows("need_calibration", _MOST_STRATEGIES)
-    said(*state_story.need(need))
-    drawn(learning.need_calibration(need))
-    asked("need_calibration")
+    draw_text(*state_story.need(need))
+    draw_chart(learning.need_calibration(need))
+    draw_recipe_link("need_calibration")

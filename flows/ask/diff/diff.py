@@ -15,12 +15,12 @@ from rich.text import Text
 from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.ask.diff.diff_rows import RowChanges
 from slowwave.flows.ask.diff.diff_tables import TableDiff
-from slowwave.flows.ask.diff.publish_diff import Chosen, PublishDiff, publish_diff
+from slowwave.flows.ask.diff.publish_diff import DiffOptions, PublishDiff, publish_diff
 from slowwave.flows.ask.find_run import find_run
-from slowwave.flows.ask.formats.table import shown
+from slowwave.flows.ask.formats.table import format_value
 from slowwave.flows.kernel.checks import screen
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
+from slowwave.flows.kernel.terminal import format_count, shorten_to_width, terminal_safe
 from slowwave.flows.kernel.times import utc_iso, utc_text
 
 _SHOWN = 5
@@ -38,7 +38,7 @@ _MEMORIES = {
 }
 
 
-def run_diff(settings: Settings, run: str, other: str, chosen: Chosen, *, output: str) -> None:
+def run_diff(settings: Settings, run: str, other: str, chosen: DiffOptions, *, output: str) -> None:
     """Print what changed from `run` to `other`, as `text` or `json`, as far as it is `chosen`.
 
     Raises UserError when one of them names no run, or several, or a file that cannot be opened, or when a table is
@@ -69,7 +69,7 @@ def print_diff(found: PublishDiff, *, is_all: bool) -> None:
         console.print(_changed_rows(changes))
     for kind, change in found.memories.items():
         if change["count"] and (is_all or kind != "eligible_count"):
-            said = f"\n{counted(change['count'], *_MEMORIES[kind])}"
+            said = f"\n{format_count(change['count'], *_MEMORIES[kind])}"
             first = change["examples"][:_SHOWN]
             more = ", of which:" if len(first) < change["count"] else ":"
             console.print(Text(said + more, style="bold"))
@@ -131,9 +131,9 @@ def _notes(found: PublishDiff) -> list[Text]:
 def _rows_said(diff: TableDiff, changes: RowChanges) -> str:
     """How many rows differ, how many of them are shown, and how many are not because only eligibility was counted."""
     differ = diff.added + diff.removed + diff.changed - changes.only_eligibility
-    said = f"{diff.table}: {counted(differ, 'row differs', 'rows differ')}"
+    said = f"{diff.table}: {format_count(differ, 'row differs', 'rows differ')}"
     if changes.only_eligibility:
-        left_out = counted(changes.only_eligibility, "row that only counts", "rows that only count")
+        left_out = format_count(changes.only_eligibility, "row that only counts", "rows that only count")
         said += f", without {left_out} eligibility (--all shows them)"
     return said + (f"; {len(changes.rows):,} shown (--limit)" if len(changes.rows) < differ else "")
 
@@ -153,16 +153,16 @@ def _changed_rows(changes: RowChanges) -> Grid:
 
 
 def _value(value: object) -> str:
-    return shortened(shown(value), _VALUE_WIDTH)
+    return shorten_to_width(format_value(value), _VALUE_WIDTH)
 
 
 def _examples(rows: list[dict[str, Any]], width: int) -> Grid:
     """Memory, project and change in full, and as much of the content as the line has room for."""
     texts = [
         [
-            shortened(terminal_safe(row["memory_id"]), _ID_WIDTH),
-            shortened(terminal_safe(row["project"] or ""), _PROJECT_WIDTH),
-            _moved(row),
+            shorten_to_width(terminal_safe(row["memory_id"]), _ID_WIDTH),
+            shorten_to_width(terminal_safe(row["project"] or ""), _PROJECT_WIDTH),
+            _describe_change(row),
         ]
         for row in rows
     ]
@@ -175,7 +175,7 @@ def _examples(rows: list[dict[str, Any]], width: int) -> Grid:
     return grid
 
 
-def _moved(row: dict[str, Any]) -> str:
+def _describe_change(row: dict[str, Any]) -> str:
     """What became of the memory: its status or count before and after, or its counts where it is new or gone."""
     if "before" not in row:
         return f"{row['status'] or 'never landed'}, {row['injected_count']:,} inj., {row['reference_count']:,} ref."

@@ -57,7 +57,7 @@ def row_changes(
     kinds = [
         _present(diff, key, told, "added", is_all=is_all),
         _present(diff, key, told, "removed", is_all=is_all),
-        _changed(diff, key, is_all=is_all),
+        _changed_rows(diff, key, is_all=is_all),
     ]
     found: list[dict[str, Any]] = []
     left_out = 0
@@ -116,7 +116,7 @@ def _present(diff: TableDiff, key: Sequence[str], told: list[str], change: str, 
     return _Kind(change, getattr(diff, change), kept, rows, selected, told)
 
 
-def _changed(diff: TableDiff, key: Sequence[str], *, is_all: bool) -> _Kind:
+def _changed_rows(diff: TableDiff, key: Sequence[str], *, is_all: bool) -> _Kind:
     """The rows whose key stayed, and that differ in a column that is looked at."""
     table, moved = quoted_name(diff.table), list(diff.columns)
     looked_at = [name for name in moved if is_all or name not in _ELIGIBILITY.get(diff.table, ())]

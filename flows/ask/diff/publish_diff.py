@@ -18,7 +18,7 @@ import duckdb
 from slowwave.flows.ask.diff.diff_rows import RowChanges, row_changes
 from slowwave.flows.ask.diff.diff_tables import TableDiff, columns_of, quoted_name, table_diff
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.graph import SERVING
 from slowwave.transforms.health.tables import MemoryHealth
@@ -49,7 +49,7 @@ _NEEDED = {*choose_columns(MemoryHealth, "memory_id", "project", "memory_type", 
 
 
 @dataclass(frozen=True)
-class Chosen:
+class DiffOptions:
     """What of a difference is asked for.
 
     `tables`: of these alone, none named: of all. `rows`: so many of each kind of change of a table. `is_all`: rows of
@@ -83,12 +83,12 @@ class PublishDiff:
     memories: dict[str, Any]
 
 
-def publish_diff(before: Path, after: Path, chosen: Chosen | None = None) -> PublishDiff:
+def publish_diff(before: Path, after: Path, chosen: DiffOptions | None = None) -> PublishDiff:
     """Compare two serving files.
 
     Raises UserError when one cannot be opened as such, or a table is chosen that there is not.
     """
-    chosen = chosen or Chosen()
+    chosen = chosen or DiffOptions()
     _check_tables(chosen.tables)
     with (
         tempfile.TemporaryDirectory(prefix="slowwave-") as spill,
@@ -103,10 +103,12 @@ def publish_diff(before: Path, after: Path, chosen: Chosen | None = None) -> Pub
                 raise UserError(message) from error
         if chosen.where:
             _attach_what_fits(connection, chosen)
-        return _compared(connection, {"before": before, "after": after}, chosen)
+        return _compare_publishes(connection, {"before": before, "after": after}, chosen)
 
 
-def _compared(connection: duckdb.DuckDBPyConnection, paths: dict[str, Path], chosen: Chosen) -> PublishDiff:
+def _compare_publishes(
+    connection: duckdb.DuckDBPyConnection, paths: dict[str, Path], chosen: DiffOptions
+) -> PublishDiff:
     columns = {name: columns_of(connection, name) for name in _BOTH}
     for of_side in columns.values():
         of_side.pop(RunSteps.name, None)  # what it cost tells of the machine
@@ -139,7 +141,7 @@ def _compared(connection: duckdb.DuckDBPyConnection, paths: dict[str, Path], cho
     )
 
 
-def _attach_what_fits(connection: duckdb.DuckDBPyConnection, chosen: Chosen) -> None:
+def _attach_what_fits(connection: duckdb.DuckDBPyConnection, chosen: DiffOptions) -> None:
     """Attach both publishes as views of their tables, of those that are asked for with the rows that fit."""
     for name, pattern in chosen.where.items():  # texts go in as values: views can only name them
         connection.execute(f"SET VARIABLE {quoted_name(name)} = $pattern", {"pattern": pattern})
@@ -161,7 +163,7 @@ def _check_tables(named: Sequence[str]) -> None:
         if name not in declared:
             near = difflib.get_close_matches(name, declared, n=3)
             hint = f"did you mean {' or '.join(near)}? " if near else ""
-            message = f"{quoted(name)} is no published table: {hint}`slowwave inspect schema` lists them"
+            message = f"{quote_shortened(name)} is no published table: {hint}`slowwave inspect schema` lists them"
             raise UserError(message)
 
 

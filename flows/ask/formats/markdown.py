@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, BinaryIO
 
-from slowwave.flows.ask.formats.table import is_numeric, shown
+from slowwave.flows.ask.formats.table import format_value, is_numeric
 from slowwave.flows.kernel.terminal import terminal_safe
 
 # What Markdown takes for a link, a style, code, a formula or the end of a cell; an underscore within a word is none.
@@ -38,7 +38,7 @@ def markdown_safe(text: str) -> str:
 
 
 def _cell(value: object) -> str:
-    return markdown_safe(value if isinstance(value, str) else shown(value))
+    return markdown_safe(value if isinstance(value, str) else format_value(value))
 
 
 def _line(cells: Sequence[str]) -> bytes:

@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from slowwave.flows.ask.cells import cell_text
-from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
+from slowwave.flows.kernel.terminal import format_count, shorten_to_width, terminal_safe
 
 MAX_ROWS = 200
 MAX_BLOCKS = 20
@@ -51,7 +51,7 @@ def write_table(names: Sequence[str], batches: Iterable[Sequence[Sequence[Any]]]
         kept += rows[: MAX_ROWS - len(kept)]
         count += len(rows)
     header = [terminal_safe(name) for name in names]
-    cells = [[shown(value) for value in row] for row in kept]
+    cells = [[format_value(value) for value in row] for row in kept]
     numeric = [is_numeric(row[i] for row in kept) for i in range(len(names))]
     prose = [any(_is_prose(row[i]) for row in kept) for i in range(len(names))]
     widths = _widths(header, cells, prose, console.width)
@@ -63,14 +63,14 @@ def write_table(names: Sequence[str], batches: Iterable[Sequence[Sequence[Any]]]
         _print_blocks(console, [name.replace("\n", "") for name in header], cells)
     else:
         console.print(_table(header, cells, numeric, widths))
-    console.print(Text(counted(count, "row")))
+    console.print(Text(format_count(count, "row")))
     if len(cells) < count:
         sys.stdout.flush()
         said = f"{len(cells):,} of {count:,} rows are shown"
         sys.stderr.write(f"slowwave: {said}; --format csv, json, md, parquet or xlsx gives all\n")
 
 
-def shown(value: object) -> str:
+def format_value(value: object) -> str:
     """A value for people: numbers to four places, times to the second, long texts cut, controls written out."""
     if value is None:
         return "NULL"
@@ -79,7 +79,7 @@ def shown(value: object) -> str:
     text = cell_text(value)
     if isinstance(value, datetime):
         text = f"{text[:19].replace('T', ' ')}Z"  # to the second: the other formats give the rest
-    return terminal_safe(shortened(text, _MAX_CELL))
+    return terminal_safe(shorten_to_width(text, _MAX_CELL))
 
 
 def is_numeric(values: Iterable[object]) -> bool:

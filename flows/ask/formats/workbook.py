@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 
 # What a sheet of Excel has room for, a header of one row with it, and a cell (in UTF-16).
 MOST_ROWS, MOST_COLUMNS, MOST_CHARACTERS = 2**20 - 1, 2**14, 32_767
@@ -46,7 +46,7 @@ def write_workbook(names: Sequence[str], batches: Iterable[Sequence[Sequence[Any
             raise
         book.close()
     if sheet.cut_count:
-        said = counted(sheet.cut_count, "text was", "texts were")
+        said = format_count(sheet.cut_count, "text was", "texts were")
         sys.stderr.write(f"slowwave: {said} cut to the {MOST_CHARACTERS:,} characters that a cell of Excel holds\n")
 
 

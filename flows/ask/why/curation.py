@@ -6,8 +6,8 @@ from typing import Any
 
 import orjson
 
-from slowwave.flows.ask.why.layout import wrapped
-from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.ask.why.layout import wrap_text
+from slowwave.flows.kernel.terminal import shorten_to_width
 from slowwave.flows.kernel.times import utc_text
 
 Record = dict[str, Any]
@@ -38,9 +38,9 @@ _DAY = 10  # characters of a time that are its day
 
 def curation_lines(found: Record) -> list[str]:
     """How what a memory states has changed, what waits about it, and what curation says of its texts, newest first."""
-    lines = [line for one in found["changed"] for line in wrapped(changed_words(one))]
-    lines += [line for item in found["waits"] for line in wrapped(_waiting(item))]
-    return lines + [line for one in found["curated"] for line in wrapped(f"curation: {decided_words(one)}")]
+    lines = [line for one in found["changed"] for line in wrap_text(changed_words(one))]
+    lines += [line for item in found["waits"] for line in wrap_text(_waiting(item))]
+    return lines + [line for one in found["curated"] for line in wrap_text(f"curation: {decided_words(one)}")]
 
 
 def changed_words(one: Record) -> str:
@@ -51,27 +51,28 @@ def changed_words(one: Record) -> str:
 
 def _state(step: Record) -> str:
     since = f" since {step['from'][:_DAY]}" if step["from"] else ""
-    said = shortened(step.get("value") or step["text"], _SHOWN_STATE)
+    said = shorten_to_width(step.get("value") or step["text"], _SHOWN_STATE)
     return f"“{said}”{since}"
 
 
 def _waiting(item: Record) -> str:
     said = f"waits for review as {item['kind']} (place {item['rank']}, item {item['item_id'][:12]}): {item['text']}"
-    return f"{shortened(said, _SHOWN)}; why: {shortened(item['reason'], _SHOWN)}"
+    return f"{shorten_to_width(said, _SHOWN)}; why: {shorten_to_width(item['reason'], _SHOWN)}"
 
 
 def decided_words(one: Record) -> str:
     """What curation says of a text: the action, of which memory, why; beside it the rules', where a model decided."""
     said = f"{utc_text(one['changed_at'])} {_action(one['action'], one['target_memory_id'])} ({one['reason']})"
     if one.get("rules_action") is None:
-        return shortened(said, _SHOWN)
+        return shorten_to_width(said, _SHOWN)
     rules = _action(one["rules_action"], one["rules_target_memory_id"])
     told = f", says {one['method']}; the rules say "
     is_same = (one["action"], one["target_memory_id"]) == (one["rules_action"], one["rules_target_memory_id"])
     return (
-        f"{shortened(said, _SHOWN)}{told}{'the same' if is_same else rules} ({shortened(one['rules_reason'], _SHOWN)})"
+        f"{shorten_to_width(said, _SHOWN)}{told}{'the same' if is_same else rules} "
+        f"({shorten_to_width(one['rules_reason'], _SHOWN)})"
     )
 
 
 def _action(action: str, target: str | None) -> str:
-    return f"{action} {shortened(target, _SHOWN)}" if target else action
+    return f"{action} {shorten_to_width(target, _SHOWN)}" if target else action

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from slowwave.flows.ask.why.layout import aligned, wrapped
-from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.ask.why.layout import align_columns, wrap_text
+from slowwave.flows.kernel.terminal import shorten_to_width
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.sql import with_lake_rows
 from slowwave.transforms.core.columns import STRATEGY_KEY
@@ -117,8 +117,8 @@ def evidence_around(
     `reinforced_confidence` at the ends of the day before and of that day. `published_before` and `published_after` are
     the times that those runs describe.
     """
-    memories = [_nested(row, _OF_MEMORY) for row in records(_MEMORIES, id=interaction_id)]
-    strategies = [_nested(row, _OF_STRATEGY) for row in records(_STRATEGIES, id=interaction_id)]
+    memories = [_nest_counts(row, _OF_MEMORY) for row in records(_MEMORIES, id=interaction_id)]
+    strategies = [_nest_counts(row, _OF_STRATEGY) for row in records(_STRATEGIES, id=interaction_id)]
     told = {row["memory_id"]: row for row in records(_REINFORCED, id=interaction_id, day=occurred_at.date())}
     runs = records(_PUBLISHED)
     chosen = {
@@ -137,7 +137,7 @@ def evidence_around(
     return {"memories": memories, "strategies": strategies, **times}
 
 
-def _nested(row: Record, counts: dict[str, str]) -> Record:
+def _nest_counts(row: Record, counts: dict[str, str]) -> Record:
     about = {name: value for name, value in row.items() if not name.endswith(("_before", "_after"))}
     return about | {side: {name: row[f"{name}_{side}"] for name in counts} for side in ("before", "after")}
 
@@ -165,7 +165,7 @@ def words_lines(found: Record) -> list[str]:
     lines = []
     for label, text in (("prompt", found["prompt"]), ("answer", found["response"])):
         if text:
-            lines += ["", f"{label}:", *wrapped(shortened(text, _SHOWN_WORDS))]
+            lines += ["", f"{label}:", *wrap_text(shorten_to_width(text, _SHOWN_WORDS))]
     return lines
 
 
@@ -184,8 +184,8 @@ def evidence_lines(found: Record) -> list[str]:
     return [
         "",
         "evidence before → with this interaction:",
-        *(line for name, moved in rows for line in (*aligned([[name]]), *wrapped(f"  {moved}"))),
-        *wrapped(f"confidence is what was published {of_before} → {of_after}"),
+        *(line for name, moved in rows for line in (*align_columns([[name]]), *wrap_text(f"  {moved}"))),
+        *wrap_text(f"confidence is what was published {of_before} → {of_after}"),
     ]
 
 

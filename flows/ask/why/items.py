@@ -7,8 +7,8 @@ from typing import Any
 
 from slowwave.flows.ask.why.layout import Fact, FactRow, one_line, short_id
 from slowwave.flows.ask.why.look_next import look_next
-from slowwave.flows.ask.why.strongest import Evidence, evidence_fact
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.ask.why.strongest import EvidenceEvent, evidence_fact
+from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import utc_text
 
 Record = dict[str, Any]
@@ -67,7 +67,7 @@ def item_facts(found: Record) -> list[Fact]:
     item, behind = found["item"], found["interactions"]
     state = "waits for a decision" if found["is_waiting"] else "waits no longer"
     whose = f", of user {item['user_id']} alone" if item.get("user_id") else ""
-    evidence = [Evidence(row["interaction_id"], row["occurred_at"], _behind_words(row)) for row in behind]
+    evidence = [EvidenceEvent(row["interaction_id"], row["occurred_at"], _behind_words(row)) for row in behind]
     return [
         Fact("item", [f"{short_id(found['item_id'])}: {item['kind']}, {state}{whose}"]),
         Fact("text", [one_line(item["text"])]),
@@ -78,7 +78,10 @@ def item_facts(found: Record) -> list[Fact]:
         Fact(
             "figures",
             [
-                f"{counted(item['interactions_count'], 'interaction')} in {counted(item['sessions_count'], 'session')}",
+                (
+                    f"{format_count(item['interactions_count'], 'interaction')} in "
+                    f"{format_count(item['sessions_count'], 'session')}"
+                ),
                 f"latest attempts: {item['succeeded_count']:,} succeeded, {item['failed_count']:,} failed",
             ]
             if found["is_waiting"]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 
 _WIDTH = 100
 # where a line is too long, these give way, the widest first, down to this; times and ids stay whole
@@ -54,7 +54,7 @@ def more(count: int, limit: int) -> list[str]:
     return [f"  … and {count - limit} more (--limit, or --format json for all)"] if count > limit else []
 
 
-def aligned(rows: list[list[str]]) -> list[str]:
+def align_columns(rows: list[list[str]]) -> list[str]:
     """Rows in columns, narrowed to the width."""
     if not rows:
         return []
@@ -67,14 +67,14 @@ def aligned(rows: list[list[str]]) -> list[str]:
             break
         widths[widest] -= 1
         excess -= 1
-    return ["  " + "  ".join(map(_fitted, row, widths)).rstrip() for row in rows]
+    return ["  " + "  ".join(map(_fit_cell, row, widths)).rstrip() for row in rows]
 
 
-def _fitted(cell: str, width: int) -> str:
+def _fit_cell(cell: str, width: int) -> str:
     return set_cell_size(cell, width) if cell_len(cell) <= width else set_cell_size(cell, width - 1) + "…"
 
 
-def wrapped(text: str) -> list[str]:
+def wrap_text(text: str) -> list[str]:
     """A text from the log as indented lines."""
     return textwrap.wrap(terminal_safe(text), width() - 2, initial_indent="  ", subsequent_indent="  ")
 
@@ -84,16 +84,16 @@ def width() -> int:
     return min(_WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else _WIDTH
 
 
-def printed(lines: Sequence[str]) -> str:
+def format_lines(lines: Sequence[str]) -> str:
     """The lines as text; what is wider than the terminal is continued on indented lines."""
     printed = []
     for line in map(terminal_safe, lines):
         indent = " " * (len(line) - len(line.lstrip()) + 4)
-        printed += _folded(line, indent) or [""]
+        printed += _fold_line(line, indent) or [""]
     return "\n".join(printed) + "\n"
 
 
-def _folded(line: str, indent: str) -> list[str]:
+def _fold_line(line: str, indent: str) -> list[str]:
     if cell_len(line) <= width():
         return [line]
     return textwrap.wrap(line, width(), subsequent_indent=indent, drop_whitespace=True, break_on_hyphens=False)
@@ -115,11 +115,13 @@ def screen_text(facts: Sequence[Fact]) -> str:
 
 def _fact_lines(fact: Fact, most: int) -> list[str]:
     texts = [*fact.texts, *(row.line for row in fact.rows[:PIECES])]
-    lines = [line for text in texts for line in _cut(terminal_safe(text), max(width() - _LABELLED, _LEAST), most)]
+    lines = [
+        line for text in texts for line in _first_lines(terminal_safe(text), max(width() - _LABELLED, _LEAST), most)
+    ]
     return [f"{fact.label if number == 0 else '':{_LABELLED}}{line}" for number, line in enumerate(lines)]
 
 
-def _cut(text: str, room: int, most: int) -> list[str]:
+def _first_lines(text: str, room: int, most: int) -> list[str]:
     """The first `most` lines of a text, no wider than `room`."""
     narrow = room if cell_len(text) == len(text) else room // 2  # wide characters take two columns
     lines = textwrap.wrap(text, narrow, subsequent_indent="  ", break_on_hyphens=False)
@@ -130,14 +132,14 @@ def _cut(text: str, room: int, most: int) -> list[str]:
 
 def one_line(text: str | None, missing: str = "") -> str:
     """Return the beginning of a text on one line of a screen; `missing` where there is none."""
-    return shortened(terminal_safe(" ".join((text or "")[: 4 * _LINE].split())), _LINE) or missing
+    return shorten_to_width(terminal_safe(" ".join((text or "")[: 4 * _LINE].split())), _LINE) or missing
 
 
 def short_id(text: str) -> str:
     """Return an id, which is whole unless nobody could type it."""
-    return shortened(text, _ID)
+    return shorten_to_width(text, _ID)
 
 
 def shown_argument(text: str) -> str:
     """Return a text as an argument of a command, to be read, however long it is."""
-    return terminal_safe(shortened(shlex.quote(text), _ARGUMENT))
+    return terminal_safe(shorten_to_width(shlex.quote(text), _ARGUMENT))

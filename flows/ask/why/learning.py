@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from slowwave.flows.ask.why.layout import aligned, more, printed, wrapped
+from slowwave.flows.ask.why.layout import align_columns, format_lines, more, wrap_text
 from slowwave.flows.ask.why.text import basis_words
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.terminal import counted, quoted, shortened
+from slowwave.flows.kernel.terminal import format_count, quote_shortened, shorten_to_width
 from slowwave.flows.kernel.times import utc_text
 from slowwave.transforms.core.columns import STRATEGY_KEY
 from slowwave.transforms.learning.confidence.unanimous import UNANIMOUS_ATTEMPTS
@@ -184,7 +184,7 @@ def with_case_first(found: Record, asked: Mapping[str, str]) -> Record:
     cases = found["uses"]
     fitting = [case for case in cases if all(case[name] == value for name, value in asked.items())]
     if not fitting:
-        of = ", ".join(f"{name.replace('_', ' ')} {quoted(value)}" for name, value in asked.items())
+        of = ", ".join(f"{name.replace('_', ' ')} {quote_shortened(value)}" for name, value in asked.items())
         message = f"strategy {found['strategy_id']} was not tried with {of}: leave these out to see where it was"
         raise UserError(message)
     return {**found, "uses": [*fitting, *(case for case in cases if case not in fitting)]}
@@ -197,22 +197,22 @@ def _cell(row: Record) -> tuple[str, ...]:
 def learned_text(found: Record, limit: int) -> str:
     """The same for people, the newest `limit` outcomes of each count."""
     if "uses" in found:
-        return printed(_strategy_lines(found, limit))
+        return format_lines(_strategy_lines(found, limit))
     if "errors" in found:
-        return printed(_error_lines(found, limit))
+        return format_lines(_error_lines(found, limit))
     first, *others = outcome_lines(found["outcome"])
-    return printed([f"outcome {found['outcome_id']}: {first}", *others])
+    return format_lines([f"outcome {found['outcome_id']}: {first}", *others])
 
 
 def _strategy_lines(found: Record, limit: int) -> list[str]:
-    lines = [f"strategy {found['strategy_id']}, {counted(len(found['wordings']), 'wording')}:"]
-    lines += aligned(
+    lines = [f"strategy {found['strategy_id']}, {format_count(len(found['wordings']), 'wording')}:"]
+    lines += align_columns(
         [["", _short(row["project"]), _short(row["strategy"]), "", row["reason"]] for row in found["wordings"][:limit]]
     )
     lines += more(len(found["wordings"]), limit)
     for use in found["uses"]:
         lines += ["", f"{case_words(use)}:"]
-        attempts, sessions = counted(use["attempts"], "attempt"), counted(use["sessions"], "session")
+        attempts, sessions = format_count(use["attempts"], "attempt"), format_count(use["sessions"], "session")
         lines.append(f"  {attempts} in {sessions}, {use['successes']:,} successful")
         lines.append(
             f"  estimated success on the next comparable attempt {use['confidence']:.2f}; trend {use['trend']}"
@@ -221,18 +221,18 @@ def _strategy_lines(found: Record, limit: int) -> list[str]:
             "  90 % credible interval for its share of successes in the next seven days "
             f"{use['confidence_low']:.2f} to {use['confidence_high']:.2f}"
         )
-        lines += wrapped(
+        lines += wrap_text(
             f"about {1 - use['prior_share']:.0%} of the estimate comes from its own attempts, which count now as much "
             f"as {use['effective_sessions']:.1f} independent ones"
         )
-        lines += wrapped(f"the rest comes from its relatives ({use['prior_mean']:.2f}){_drawn_to(use['fit'])}")
-        lines += wrapped(_fading(use["fit"]))
-        lines += wrapped(_correction(use["fit"]))
+        lines += wrap_text(f"the rest comes from its relatives ({use['prior_mean']:.2f}){_drawn_to(use['fit'])}")
+        lines += wrap_text(_fading(use["fit"]))
+        lines += wrap_text(_correction(use["fit"]))
         is_unanimous = use["attempts"] >= UNANIMOUS_ATTEMPTS and use["successes"] in {0, use["attempts"]}
         if is_unanimous and use["confidence"] == _HALF:
-            lines += wrapped("its attempts all ended alike, so relatives and time carry it to 0.50, not past it")
+            lines += wrap_text("its attempts all ended alike, so relatives and time carry it to 0.50, not past it")
         for row in use["anti_patterns"]:
-            lines += wrapped(f"{row['state']} anti-pattern ({row['kind']}): {row['why_bad']}")
+            lines += wrap_text(f"{row['state']} anti-pattern ({row['kind']}): {row['why_bad']}")
         lines += _outcomes(use["outcomes"], limit)
     lines += _not_tried(found["not_tried"], limit)
     lines += ["", f"not learned from: {len(found['not_learned'])}", *_outcomes(found["not_learned"], limit)]
@@ -264,7 +264,12 @@ def _not_tried(rows: list[Record], limit: int) -> list[str]:
         ]
         for row in rows[:limit]
     ]
-    return ["", f"not tried here: {len(rows)}, estimated from relatives:", *aligned(shown), *more(len(rows), limit)]
+    return [
+        "",
+        f"not tried here: {len(rows)}, estimated from relatives:",
+        *align_columns(shown),
+        *more(len(rows), limit),
+    ]
 
 
 def _fading(fit: Record) -> str:
@@ -295,17 +300,17 @@ def _drawn_to(fit: Record) -> str:
 
 
 def _short(text: str) -> str:
-    return shortened(text, _SHOWN_NAME)
+    return shorten_to_width(text, _SHOWN_NAME)
 
 
 def _error_lines(found: Record, limit: int) -> list[str]:
     lines = [f"error {found['error_id']}" if "error_id" in found else f"family of errors {found['error_family']}"]
     for row in found["errors"]:
         lines += ["", f"project {_short(row['project']) or '(none)'}, {row['messages']} distinct messages:"]
-        lines += wrapped(shortened(row["error_template"], _SHOWN))
+        lines += wrap_text(shorten_to_width(row["error_template"], _SHOWN))
         if row.get("error_family"):  # an earlier release published no families
-            lines += wrapped(shortened(f"of the family: {row['error_family_template']}", _SHOWN))
-        lines += wrapped(shortened(f"for example: {row['example']}", _SHOWN))
+            lines += wrap_text(shorten_to_width(f"of the family: {row['error_family_template']}", _SHOWN))
+        lines += wrap_text(shorten_to_width(f"for example: {row['example']}", _SHOWN))
     return [*lines, "", f"outcomes {len(found['outcomes'])}:", *_outcomes(found["outcomes"], limit)]
 
 
@@ -342,4 +347,4 @@ def _outcomes(rows: list[Record], limit: int) -> list[str]:
         ]
         for row in rows[:limit]
     ]
-    return aligned(shown) + more(len(rows), limit)
+    return align_columns(shown) + more(len(rows), limit)

@@ -9,7 +9,7 @@ from slowwave.flows.ask.why.layout import Fact, FactRow, one_line, short_id
 from slowwave.flows.ask.why.learning import case_words, outcome_lines
 from slowwave.flows.ask.why.look_next import all_command, look_next, why_command
 from slowwave.flows.ask.why.strongest import evidence_fact, outcome_evidence
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 
 Record = dict[str, Any]
 
@@ -25,7 +25,7 @@ def strategy_facts(found: Record) -> list[Fact]:
     case = cases[0] if cases else {}
     evidence = outcome_evidence(case.get("outcomes", found["not_learned"]))
     said = case.get("strategy") or (wordings[0]["strategy"] if wordings else "")
-    also = f", {counted(len(wordings), 'wording')}" if len(wordings) > 1 else ""
+    also = f", {format_count(len(wordings), 'wording')}" if len(wordings) > 1 else ""
     return [
         Fact("strategy", [f"{found['strategy_id']}{also}"]),
         Fact("text", [one_line(said)]),
@@ -34,7 +34,8 @@ def strategy_facts(found: Record) -> list[Fact]:
         Fact("instead", [], _instead(case) if case else []),
         evidence_fact(evidence, "interaction"),
         Fact(
-            "figures", _figures(case) if case else [f"{counted(len(found['not_learned']), 'outcome')} not learned from"]
+            "figures",
+            _figures(case) if case else [f"{format_count(len(found['not_learned']), 'outcome')} not learned from"],
         ),
         Fact("other cases", _others(cases[1:])),
         Fact(
@@ -74,7 +75,7 @@ def _instead(case: Record) -> list[FactRow]:
 
 
 def _figures(case: Record) -> list[str]:
-    attempts, sessions = counted(case["attempts"], "attempt"), counted(case["sessions"], "session")
+    attempts, sessions = format_count(case["attempts"], "attempt"), format_count(case["sessions"], "session")
     interval = f"{case['confidence_low']:.2f} to {case['confidence_high']:.2f}"
     own, relatives = f"{1 - case['prior_share']:.0%}", f"{case['prior_mean']:.2f}"
     return [
@@ -87,7 +88,7 @@ def _figures(case: Record) -> list[str]:
 
 def _others(cases: list[Record]) -> list[str]:
     shown = [
-        f"{case_words(case)}: {case['successes']:,} of {counted(case['attempts'], 'attempt')} succeeded, "
+        f"{case_words(case)}: {case['successes']:,} of {format_count(case['attempts'], 'attempt')} succeeded, "
         f"estimate {case['confidence']:.2f}"
         for case in cases[:_CASES]
     ]
@@ -101,7 +102,7 @@ def error_facts(found: Record) -> list[Fact]:
     id_ = found["error_id"] if kind == "error" else found["error_family"]
     text = errors[0]["error_template"] if kind == "error" else errors[0]["error_family_template"]
     evidence = outcome_evidence([{**row, "error": None} for row in outcomes])
-    strategies = counted(len({row["strategy_id"] for row in outcomes} - {None}), "strategy", "strategies")
+    strategies = format_count(len({row["strategy_id"] for row in outcomes} - {None}), "strategy", "strategies")
     projects = ", ".join(dict.fromkeys(row["project"] or "(no project)" for row in errors))
     families = dict.fromkeys(row["error_family"] for row in errors if row.get("error_family") not in {None, id_})
     return [
@@ -112,9 +113,9 @@ def error_facts(found: Record) -> list[Fact]:
         Fact(
             "figures",
             [
-                f"{counted(len(outcomes), 'outcome')} ended with it, of {strategies}",
-                counted(sum(row["messages"] for row in errors), "distinct message"),
-                *([counted(len(errors), "error")] if kind == "family" else []),
+                f"{format_count(len(outcomes), 'outcome')} ended with it, of {strategies}",
+                format_count(sum(row["messages"] for row in errors), "distinct message"),
+                *([format_count(len(errors), "error")] if kind == "family" else []),
             ],
         ),
         Fact(

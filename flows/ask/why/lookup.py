@@ -45,7 +45,7 @@ from slowwave.flows.ask.why.queries import (
 from slowwave.flows.ask.why.runs import run_about
 from slowwave.flows.kernel.columns.declared import CARRIED, COUNTED, OF_CHANGE, READ
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.terminal import counted, shortened
+from slowwave.flows.kernel.terminal import format_count, shorten_to_width
 from slowwave.flows.lake.erased.hashes import erased_keys
 from slowwave.flows.lake.files import files_by_day
 from slowwave.flows.lake.let_go.horizons import horizon
@@ -107,7 +107,7 @@ class Publish:
             looks["run"] = partial(run_about, self.records)
         return looks
 
-    def named(self, given: str) -> Record:
+    def look_up_id(self, given: str) -> Record:
         """What an id or `KIND:ID` names, with `also`: the other things it names, each as the `KIND:ID` that chooses it.
 
         Raises UserError when it names nothing.
@@ -181,7 +181,7 @@ class Publish:
     def interaction(self, interaction_id: str) -> Record | None:
         """An interaction's prompt and answer, its memories and outcomes, and the evidence around it; None: unknown."""
         references = self.records(OF_INTERACTION, id=interaction_id)
-        about = references or self._replayed(interaction_id)
+        about = references or self._read_replayed_interaction(interaction_id)
         if not about:
             return None
         outcomes = self.records(OUTCOMES_OF, id=interaction_id)
@@ -206,7 +206,7 @@ class Publish:
 
     def unknown(self, given: str, kind: str = "") -> str:
         """What to say of an id that nothing has; `kind`: that no such thing has, while another may."""
-        erased = _erased(self._lake, given)
+        erased = _describe_erased_id(self._lake, given)
         if erased:
             return erased
         near = [memory_id for (memory_id,) in self._rows(NEAR_PUBLISHED, id=given, limit=SHOWN_NEAR)]
@@ -225,10 +225,10 @@ class Publish:
         looks = self.looks().items() if kind else ()
         other = next((f"{name}:{given}" for name, look in looks if name != kind and look(given) is not None), "")
         if other:
-            shown = f"`slowwave why {shown_argument(other)}`" if has_shell else shortened(other, 200)
+            shown = f"`slowwave why {shown_argument(other)}`" if has_shell else shorten_to_width(other, 200)
             hint = f"it names another thing: {shown}"
         kinds = kind or "memory, observation, interaction, strategy, error, outcome or run"
-        return f"no {kinds} {shortened(given, 200)!r} is known as of {self._as_of}Z: {hint}"
+        return f"no {kinds} {shorten_to_width(given, 200)!r} is known as of {self._as_of}Z: {hint}"
 
     def _eligible(self, memory_id: str, count: int) -> tuple[list[Record] | None, str]:
         if self._lake is None:
@@ -240,7 +240,7 @@ class Publish:
                 f"the ledger no longer says what run {self._run_id} was made from: run `slowwave nightly --full`",
             )
         if partitions.missing:
-            missing = counted(partitions.missing, "partition")
+            missing = format_count(partitions.missing, "partition")
             return None, f"{missing} of run {self._run_id} cannot be found: run `slowwave nightly --full`"
         found: list[Record] = []
         if partitions.memory_eligibility:
@@ -252,15 +252,15 @@ class Publish:
             )
         if partitions.listed_from and len(found) < count:
             return found, (
-                f"{counted(count - len(found), 'interaction')} in which it could have been used, before "
+                f"{format_count(count - len(found), 'interaction')} in which it could have been used, before "
                 f"{partitions.listed_from}, are counted and not listed: retention deleted that evidence"
             )
         if len(found) != count and partitions.memory_eligibility:
-            listed = counted(len(found), "interaction")
+            listed = format_count(len(found), "interaction")
             return None, f"the partitions list {listed}, not {count:,}: run `slowwave nightly --full`"
         return found, ""
 
-    def _replayed(self, interaction_id: str) -> list[Record]:
+    def _read_replayed_interaction(self, interaction_id: str) -> list[Record]:
         paths = self._partitions().replayed_interactions
         return self._lake_records(INTERACTION, id=interaction_id, replayed_interactions=paths) if paths else []
 
@@ -272,7 +272,7 @@ class Publish:
     def _changes(self, memory_id: str) -> list[Record]:
         """Landed versions of the memory's changes, newest first; `changed` holds what each states anew: [from, to]."""
         changes, stated = [], {}
-        for version in self._landed(CHANGES, "memories", memory_id):
+        for version in self._query_landed_versions(CHANGES, "memories", memory_id):
             row = version | _once_in_extra(version)
             given = {name: row[name] for name in CARRIED if row.get(name) is not None}
             given |= dict.fromkeys(row.get("clears") or [])
@@ -284,7 +284,7 @@ class Publish:
 
     def _words(self, interaction_id: str, occurred_at: datetime) -> Record:
         """The winning version's prompt and response; None where the lake does not have them."""
-        found = self._landed(WORDS, "interactions", interaction_id, occurred_at.date())
+        found = self._query_landed_versions(WORDS, "interactions", interaction_id, occurred_at.date())
         return found[0] if found else {"prompt": None, "response": None}
 
     def _neighbours(self, about: Record) -> list[Record]:
@@ -305,22 +305,22 @@ class Publish:
         self._of_lake.execute(f'USE "{run_id}"')
         return self._lake_records
 
-    def _landed(self, sql: str, table: str, id_: str, on: date | None = None) -> list[Record]:
+    def _query_landed_versions(self, sql: str, table: str, id_: str, on: date | None = None) -> list[Record]:
         """What a query on the landed versions of a table, `on` one day or all, answers."""
         lake = self._lake
         if lake is None:
             return []
 
-        def read() -> list[Record]:
+        def read_versions() -> list[Record]:
             by_day = files_by_day(lake, table)
             paths = [file.path for day, files in by_day.items() if on in (None, day) for file in files]
             known = {"id": id_, "as_of": self._as_of, table: no_globs(paths)}
             return self._lake_records(sql, **known) if paths else []
 
         try:
-            return read()
+            return read_versions()
         except duckdb.IOException:  # a compaction has merged a listed file into another
-            return read()
+            return read_versions()
 
     def _rows(self, sql: str, **params: object) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql, params).fetchall()
@@ -330,11 +330,11 @@ class Publish:
 
     def records(self, sql: str, **params: object) -> list[Record]:
         """What a query on the published file answers."""
-        return _named(self._connection, self._rows(sql, **params))
+        return _rows_to_records(self._connection, self._rows(sql, **params))
 
     def _lake_records(self, sql: str, **params: object) -> list[Record]:
         """What a query on files beside the published one answers."""
-        return [] if self._of_lake is None else _named(self._of_lake, self._lake_rows(sql, **params))
+        return [] if self._of_lake is None else _rows_to_records(self._of_lake, self._lake_rows(sql, **params))
 
 
 def _lake_connection() -> duckdb.DuckDBPyConnection:
@@ -343,17 +343,17 @@ def _lake_connection() -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _named(connection: duckdb.DuckDBPyConnection, rows: list[tuple[Any, ...]]) -> list[Record]:
+def _rows_to_records(connection: duckdb.DuckDBPyConnection, rows: list[tuple[Any, ...]]) -> list[Record]:
     names = [column[0] for column in connection.description or []]
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def _erased(lake: Path | None, given: str) -> str:
+def _describe_erased_id(lake: Path | None, given: str) -> str:
     """What to say of an id that was erased; '' where none of this name was."""
     for kind, table in _ERASABLE.items():
         at = _erased_at(lake, table, given)
         if at is not None:
-            return f"{kind} {shortened(given, 200)!r} was erased on {at:%Y-%m-%d}: nothing of it is kept"
+            return f"{kind} {shorten_to_width(given, 200)!r} was erased on {at:%Y-%m-%d}: nothing of it is kept"
     return ""
 
 

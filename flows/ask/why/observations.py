@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 
 from slowwave.flows.ask.why.curation import decided_words
-from slowwave.flows.ask.why.layout import aligned, more, printed, wrapped
-from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.ask.why.layout import align_columns, format_lines, more, wrap_text
+from slowwave.flows.kernel.terminal import shorten_to_width
 from slowwave.flows.kernel.times import utc_text
 
 Record = dict[str, Any]
@@ -88,19 +88,21 @@ def observation_text(found: Record, limit: int) -> str:
     """The same for people, at most `limit` rows of each list."""
     row, counts = found["observation"], found["counts"]
     lines = [f"observation {found['observation_id']} of {row['project'] or '(no project)'}, {row['scope']}"]
-    lines += wrapped(shortened(row["text"], _SHOWN))
+    lines += wrap_text(shorten_to_width(row["text"], _SHOWN))
     lines.append(f"as of {utc_text(found['as_of'])}, published by run {found['run_id']}")
     confidence = "confidence not known" if row["confidence"] is None else f"confidence {row['confidence']:.2f}"
     lines.append(
         f"{confidence}; trend {row['trend']}; {row['freshness']}: last evidence {utc_text(row['last_evidence_at'])}"
     )
     lines += ["", f"sources {counts['sources']}: its proof; each counts once, however often it was said"]
-    lines += aligned([["", utc_text(one["cited_at"]), _short(one["source_id"])] for one in found["sources"][:limit]])
+    lines += align_columns(
+        [["", utc_text(one["cited_at"]), _short(one["source_id"])] for one in found["sources"][:limit]]
+    )
     lines += more(counts["sources"], limit)
     lines += ["", f"memories {counts['memories']}: active ones that state it ({row['method']})"]
     lines += _memories(found["memories"], limit)
     lines += ["", f"references {counts['references']}: answers that quote or use one of them"]
-    lines += aligned(
+    lines += align_columns(
         [
             ["", utc_text(one["occurred_at"]), _short(one["interaction_id"]), _short(one["memory_id"])]
             for one in found["references"][:limit]
@@ -116,9 +118,9 @@ def observation_text(found: Record, limit: int) -> str:
         lines += _memories(found["contradicts"], limit)
     lines += ["", "what curation would have done with its memories:"]
     for one in found["decisions"][:limit]:
-        lines += wrapped(f"- {_short(one['memory_id'])}: {decided_words(one)}")
+        lines += wrap_text(f"- {_short(one['memory_id'])}: {decided_words(one)}")
     lines += more(len(found["decisions"]), limit)
-    return printed(lines)
+    return format_lines(lines)
 
 
 def _journey(steps: list[Record]) -> list[str]:
@@ -130,10 +132,10 @@ def _journey(steps: list[Record]) -> list[str]:
         of = " ".join(part for part in (after["subject"], after["attribute"]) if part)
         since = f"said {before['from'][:_DAY]}" if before["from"] else "not said since when"
         change = f"from “{before['value']}” ({since}) to “{after['value']}” (said {after['from'][:_DAY]})"
-        lines += wrapped(shortened(f"- “{of}”: {change}" if of else f"- {change}", _SHOWN))
+        lines += wrap_text(shorten_to_width(f"- “{of}”: {change}" if of else f"- {change}", _SHOWN))
     for step in steps:
         times = f"{step['from'] or 'not said since when'} to {step['until'] or 'now'}"
-        lines += wrapped(f"- {times}: {shortened(step['text'], _SHOWN)}")
+        lines += wrap_text(f"- {times}: {shorten_to_width(step['text'], _SHOWN)}")
     return lines
 
 
@@ -141,9 +143,9 @@ def _memories(rows: list[Record], limit: int) -> list[str]:
     lines = []
     for row in rows[:limit]:
         said = f"{_short(row['memory_id'])} ({utc_text(row['created_at'])}): {row['content']}"
-        lines += wrapped(f"- {shortened(said, _SHOWN)}")
+        lines += wrap_text(f"- {shorten_to_width(said, _SHOWN)}")
     return lines + more(len(rows), limit)
 
 
 def _short(text: str) -> str:
-    return shortened(text, _SHOWN_ID)
+    return shorten_to_width(text, _SHOWN_ID)

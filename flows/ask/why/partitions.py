@@ -14,7 +14,7 @@ from slowwave.flows.lake.let_go.horizons import horizon
 from slowwave.flows.lake.sql import no_globs
 
 
-class Asked(Protocol):
+class QueryFunction(Protocol):
     """The rows that a query on the published file answers."""
 
     def __call__(self, sql: str, /, **params: object) -> list[tuple[Any, ...]]:
@@ -35,7 +35,7 @@ class Partitions:
     listed_from: date | None = None
 
 
-def partitions_of(lake: Path, run_id: str, rows: Asked) -> Partitions:
+def partitions_of(lake: Path, run_id: str, rows: QueryFunction) -> Partitions:
     """The files of a run in the lake."""
     listed = files_by_day(lake, "day_inputs").values()
     inputs = [file.path for files in listed for file in files if file.path.stem == run_id]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from slowwave.flows.ask.why.layout import aligned, more, printed, wrapped
-from slowwave.flows.kernel.terminal import counted, shortened
+from slowwave.flows.ask.why.layout import align_columns, format_lines, more, wrap_text
+from slowwave.flows.kernel.terminal import format_count, shorten_to_width
 from slowwave.flows.kernel.times import utc_text
 
 Record = dict[str, Any]
@@ -36,13 +36,13 @@ def run_text(found: Record, limit: int) -> str:
     run, files, refused = found["run"], found["files"], found["refused"]
     lines = [
         f"run {run['run_id']}: {run_words(run)}",
-        *wrapped(shortened(" ".join((run["message"] or "").split()), _SHOWN)),
+        *wrap_text(shorten_to_width(" ".join((run["message"] or "").split()), _SHOWN)),
     ]
     lines += ["", f"files {len(files)}: {landed_words(run)}"]
-    lines += [line for row in files[:limit] for line in wrapped(f"- {file_words(row)}")] + more(len(files), limit)
+    lines += [line for row in files[:limit] for line in wrap_text(f"- {file_words(row)}")] + more(len(files), limit)
     lines += ["", f"refused {len(refused)}: rows that still are in quarantine"]
     shown = [["", row["source"], f"row {row['row_number']}", row["reason"]] for row in refused[:limit]]
-    return printed([*lines, *aligned(shown), *more(len(refused), limit)])
+    return format_lines([*lines, *align_columns(shown), *more(len(refused), limit)])
 
 
 def run_words(run: Record) -> str:
@@ -55,9 +55,9 @@ def run_words(run: Record) -> str:
 def landed_words(row: Record) -> str:
     """Return what became of the delivered rows of a run or a file."""
     names = ("accepted", "duplicate", "quarantined")
-    return f"{counted(row['delivered'], 'row')} delivered: " + ", ".join(f"{row[name]:,} {name}" for name in names)
+    return f"{format_count(row['delivered'], 'row')} delivered: " + ", ".join(f"{row[name]:,} {name}" for name in names)
 
 
 def file_words(row: Record) -> str:
     """Return what became of a file."""
-    return f"{shortened(row['source'], _SHOWN)}: {landed_words(row)}"
+    return f"{shorten_to_width(row['source'], _SHOWN)}: {landed_words(row)}"

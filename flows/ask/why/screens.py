@@ -28,7 +28,7 @@ from slowwave.flows.ask.why.text import (
     use_words,
     use_words_here,
 )
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import utc_text
 from slowwave.transforms.core.columns import TEXT_LET_GO
 
@@ -101,7 +101,7 @@ def _describe_authors(changes: Sequence[Record]) -> str:
     if not winning:
         return ""
     newest, oldest = winning[0], winning[-1]
-    again = f"changed {counted(len(winning) - 1, 'time')}, last {_by(newest)}"
+    again = f"changed {format_count(len(winning) - 1, 'time')}, last {_by(newest)}"
     return f"written {_by(oldest)}, {again if len(winning) > 1 else 'not changed since'}"
 
 
@@ -205,8 +205,11 @@ def observation_facts(found: Record) -> list[Fact]:
             "state",
             [
                 f"{row['freshness']}: last evidence {utc_text(row['last_evidence_at'])}; trend {row['trend']}",
-                f"{counted(counts['memories'], 'active memory states', 'active memories state')} it ({row['method']})",
-                *([f"it has changed {counted(len(journey) - 1, 'time')}"] if journey else []),
+                (
+                    f"{format_count(counts['memories'], 'active memory states', 'active memories state')} it "
+                    f"({row['method']})"
+                ),
+                *([f"it has changed {format_count(len(journey) - 1, 'time')}"] if journey else []),
             ],
         ),
         Fact("contradicts", [], [_stating_row(one) for one in found["contradicts"]]),
@@ -259,7 +262,10 @@ def run_facts(found: Record) -> list[Fact]:
             "figures",
             [
                 landed_words(run),
-                f"{counted(run['days_count'], 'day')} with evidence, {run['days_built_count']:,} of them built by it",
+                (
+                    f"{format_count(run['days_count'], 'day')} with evidence, {run['days_built_count']:,} of them "
+                    "built by it"
+                ),
                 f"slowwave {run['version']}",
             ],
         ),

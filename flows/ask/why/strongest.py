@@ -20,7 +20,7 @@ from typing import Any
 
 from slowwave.flows.ask.why.layout import PIECES, Fact, FactRow, short_id
 from slowwave.flows.ask.why.text import basis_words
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 
 Record = dict[str, Any]
 
@@ -29,7 +29,7 @@ _QUOTES = "echo/"  # methods that find a memory's words in an answer
 
 
 @dataclass(frozen=True)
-class Evidence:
+class EvidenceEvent:
     """What happened at a time, and the id that shows more of it: of an interaction where one is known."""
 
     id: str
@@ -44,7 +44,7 @@ class Evidence:
         return FactRow(f"{self.kind}:{self.id}" if self.kind else self.id, self.at, self.says, line)
 
 
-def strongest(kinds: Sequence[Iterable[Evidence]]) -> list[Evidence]:
+def strongest(kinds: Sequence[Iterable[EvidenceEvent]]) -> list[EvidenceEvent]:
     """Return one piece of evidence per id, the strongest first.
 
     `kinds`: strongest first. An id stands where its strongest kind does, and says what every kind says of it.
@@ -64,10 +64,10 @@ def strongest(kinds: Sequence[Iterable[Evidence]]) -> list[Evidence]:
     ids = sorted(rank)
     ids.sort(key=at.__getitem__, reverse=True)
     ids.sort(key=rank.__getitem__)
-    return [Evidence(id_, at[id_], "; ".join(says[id_]), of_kind[id_]) for id_ in ids]
+    return [EvidenceEvent(id_, at[id_], "; ".join(says[id_]), of_kind[id_]) for id_ in ids]
 
 
-def memory_evidence(found: Record) -> list[Evidence]:
+def memory_evidence(found: Record) -> list[EvidenceEvent]:
     """Return the interactions of a memory, the strongest evidence first."""
     ended = [(row, word) for word in ("confirmed", "contradicted") for row in found[word]]
     outcomes = [(row, _attempt(row, is_success=word == "confirmed")) for row, word in ended]
@@ -87,7 +87,7 @@ def memory_evidence(found: Record) -> list[Evidence]:
     )
 
 
-def outcome_evidence(outcomes: Sequence[Record]) -> list[Evidence]:
+def outcome_evidence(outcomes: Sequence[Record]) -> list[EvidenceEvent]:
     """Return the interactions of these outcomes (an outcome without one stands for itself), the strongest first."""
     pieces = [(row, _outcome(row)) for row in outcomes]
     return strongest(
@@ -98,14 +98,17 @@ def outcome_evidence(outcomes: Sequence[Record]) -> list[Evidence]:
     )
 
 
-def observation_evidence(found: Record) -> list[Evidence]:
+def observation_evidence(found: Record) -> list[EvidenceEvent]:
     """Return the answers that quote or use the memories of an observation, then its sources."""
     quoting = [row for row in found["references"] if any(method.startswith(_QUOTES) for method in row["methods"])]
     return strongest(
         [
             [_of(row, f"quoted {row['memory_id']}") for row in quoting],
             [_of(row, f"used {row['memory_id']}") for row in found["references"] if row not in quoting],
-            [Evidence(row["source_id"], row["cited_at"], "first cited as a source", "") for row in found["sources"]],
+            [
+                EvidenceEvent(row["source_id"], row["cited_at"], "first cited as a source", "")
+                for row in found["sources"]
+            ],
         ]
     )
 
@@ -126,30 +129,30 @@ def refused_files(found: Record) -> list[Record]:
     return sorted(refused, key=lambda row: (-row["quarantined"], row["file_number"]))
 
 
-def evidence_fact(evidence: Sequence[Evidence], one: str, many: str = "") -> Fact:
+def evidence_fact(evidence: Sequence[EvidenceEvent], one: str, many: str = "") -> Fact:
     """Return the strongest three, and of how many they are the strongest."""
     if not evidence:
         return Fact("evidence", ["none yet"])
     shown = [piece.row for piece in evidence[:PIECES]]
-    of = counted(len(evidence), one, many)
+    of = format_count(len(evidence), one, many)
     return Fact("evidence", [f"the strongest {len(shown)} of {of}:" if len(evidence) > PIECES else f"{of}:"], shown)
 
 
-def _of(row: Record, says: str) -> Evidence:
-    return Evidence(row["interaction_id"], row["occurred_at"], says)
+def _of(row: Record, says: str) -> EvidenceEvent:
+    return EvidenceEvent(row["interaction_id"], row["occurred_at"], says)
 
 
-def _attempt(row: Record, *, is_success: bool) -> Evidence:
-    return _of(row, f"the attempt {_ended(row, is_success=is_success)}")
+def _attempt(row: Record, *, is_success: bool) -> EvidenceEvent:
+    return _of(row, f"the attempt {_describe_outcome(row, is_success=is_success)}")
 
 
-def _outcome(row: Record) -> Evidence:
+def _outcome(row: Record) -> EvidenceEvent:
     error = f": {' '.join(row['error'].split())}" if row.get("error") and not row["success"] else ""
-    says = f"{_ended(row, is_success=row['success'])}{error}"
+    says = f"{_describe_outcome(row, is_success=row['success'])}{error}"
     id_, kind = (row["interaction_id"], "interaction") if row["interaction_id"] else (row["outcome_id"], "outcome")
-    return Evidence(id_, row["created_at"], says, kind)
+    return EvidenceEvent(id_, row["created_at"], says, kind)
 
 
-def _ended(row: Record, *, is_success: bool) -> str:
+def _describe_outcome(row: Record, *, is_success: bool) -> str:
     known = basis_words(row)
     return ("succeeded" if is_success else "failed") + (f" ({known})" if known else "")

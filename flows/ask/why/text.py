@@ -8,11 +8,11 @@ from datetime import datetime
 from math import floor
 from typing import Any
 
-from slowwave.flows.ask.why.layout import aligned, more, printed, width, wrapped
-from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
+from slowwave.flows.ask.why.layout import align_columns, format_lines, more, width, wrap_text
+from slowwave.flows.kernel.terminal import format_count, shorten_to_width, terminal_safe
 from slowwave.flows.kernel.times import utc_text
 from slowwave.transforms.core.columns import TEXT_LET_GO
-from slowwave.transforms.lift.words import ASSOCIATED, compared
+from slowwave.transforms.lift.words import ASSOCIATED, describe_comparison
 
 Record = dict[str, Any]
 
@@ -40,19 +40,25 @@ def memory_text(found: Record, limit: int, curation: Sequence[str] = ()) -> str:
     """
     state = found["memory"]
     lines = [f"memory {found['memory_id']}: {identity_words(state, found['erased_at'])}"]
-    lines += wrapped(shortened(state["content"] or "(its text is not known)", _CONTENT_CHARACTERS))
+    lines += wrap_text(shorten_to_width(state["content"] or "(its text is not known)", _CONTENT_CHARACTERS))
     lines += [f"as of {utc_text(found['as_of'])}, published by run {found['run_id']}", *_life(state)]
     lines += [
         "",
         f"verdict {state['verdict']}:",
-        *(line for reason in state["reasons"] for line in wrapped(f"- {reason}")),
+        *(line for reason in state["reasons"] for line in wrap_text(f"- {reason}")),
     ]
-    lines += wrapped(use_words(state, found["as_of"]))
+    lines += wrap_text(use_words(state, found["as_of"]))
     if found["planned"]:
-        lines += wrapped(planned_words(found["planned"]))
+        lines += wrap_text(planned_words(found["planned"]))
     lines += curation
     for name, count in found["counts"].items():
-        lines += ["", f"{name} {count}: {MEANINGS[name]}{_parroted(found[name])}{_expected(name, state)}"]
+        lines += [
+            "",
+            (
+                f"{name} {count}: "
+                f"{MEANINGS[name]}{_describe_in_prompt_count(found[name])}{_describe_expected_count(name, state)}"
+            ),
+        ]
         lines += _interactions(found[name], limit, found["problem"])
         if name == "eligible" and found[name] is not None and found["problem"]:
             lines.append(f"  {found['problem']}")
@@ -64,14 +70,14 @@ def memory_text(found: Record, limit: int, curation: Sequence[str] = ()) -> str:
         lines += _interactions(found["apart"], limit, "")
     lines += ["", f"changes {len(found['changes'])}: as landed, newest first"]
     lines += _changes(found["changes"], limit)
-    return printed(lines)
+    return format_lines(lines)
 
 
 def interaction_text(found: Record, words: list[str], evidence: list[str]) -> str:
     """An interaction with its `words`, what was injected, echoed, used or cited, its outcomes and its `evidence`."""
     here = {row["memory_id"]: use_words_here(row) for row in found["memories"]}
     about = ", ".join(f"{name} {found[name] or '(none)'}" for name in ("project", "agent", "session_id"))
-    parroted = _parroted(found["echoed"])
+    parroted = _describe_in_prompt_count(found["echoed"])
     lines = [
         f"interaction {found['interaction_id']}",
         f"{utc_text(found['occurred_at'])}, {about}",
@@ -80,7 +86,7 @@ def interaction_text(found: Record, words: list[str], evidence: list[str]) -> st
         *words,
         "",
         f"injected {len(found['injected'])}: memories put into it (memories_used)",
-        *aligned([[row["memory_id"], here[row["memory_id"]]] for row in found["injected"]]),
+        *align_columns([[row["memory_id"], here[row["memory_id"]]] for row in found["injected"]]),
         "",
         f"echoed {len(found['echoed'])}: memories quoted in its answer (echo/1){parroted}",
         *(f"  {row['memory_id']}  {_where(row)}" for row in found["echoed"]),
@@ -95,7 +101,7 @@ def interaction_text(found: Record, words: list[str], evidence: list[str]) -> st
         *(f"  {row['outcome_id']}  {ended_words(row)}" for row in found["outcomes"]),
         *evidence,
     ]
-    return printed(lines)
+    return format_lines(lines)
 
 
 def use_words_here(row: Record) -> str:
@@ -145,11 +151,11 @@ def _life(state: Record) -> list[str]:
         )
     lines = ["; ".join(said)] if said else []
     stated = stated_use(state)
-    lines += wrapped(f"the store it comes from counted {stated}: not part of the counts here") if stated else []
+    lines += wrap_text(f"the store it comes from counted {stated}: not part of the counts here") if stated else []
     if state["reinforced_confidence"] is not None:
         lines.append(f"score by quotes {state['reinforced_confidence']:.2f} (reinforced_confidence)")
     lines += [confidence_words(state)] if state["confidence"] is not None else []
-    return lines + wrapped(lift_words(state))
+    return lines + wrap_text(lift_words(state))
 
 
 def confidence_words(state: Record) -> str:
@@ -163,7 +169,7 @@ def confidence_words(state: Record) -> str:
 def stated_use(state: Record) -> str:
     """Return how often the store of a memory says that it was referenced; '' where it does not say."""
     count, at = state.get("stated_references"), state.get("stated_last_referenced_at")
-    parts = [counted(count, "reference") if count is not None else "", f"the last on {utc_text(at)}" if at else ""]
+    parts = [format_count(count, "reference") if count is not None else "", f"the last on {utc_text(at)}" if at else ""]
     return ", ".join(filter(None, parts))
 
 
@@ -171,7 +177,7 @@ def use_words(state: Record, as_of: datetime) -> str:
     """What its use says of a memory: strength, fading, need and trend; '' where nothing is known."""
     said = []
     if state["strength"] is not None:
-        half_life = f"half-life {counted(round(state['half_life_days']), 'day')}"
+        half_life = f"half-life {format_count(round(state['half_life_days']), 'day')}"
         said.append(f"strength {_cut_off(state['strength'])} ({state['strength_state']}; {half_life})")
     if state["fades_at"] is not None:
         verb = "faded" if state["fades_at"] <= as_of else "fades without a new reference"
@@ -217,12 +223,12 @@ def lift_words(state: Record) -> str:
     by = "lower" if state["lift"] < 0 else "higher"
     found = f"associated with {by} success" if basis in ASSOCIATED else f"success was {by} with it"
     found += ", which may be chance" if is_open else ""
-    found += f"; {compared(basis)}"
+    found += f"; {describe_comparison(basis)}"
     found += f"; least detectable by its own interactions alone {least}"
     return f"lift {state['lift']:+.2f} ({interval}): {found}{harm}"
 
 
-def _expected(name: str, state: Record) -> str:
+def _describe_expected_count(name: str, state: Record) -> str:
     expected = state["contradicted_expected"]
     return f"; {expected:.1f} expected" if name == "contradicted" and expected is not None else ""
 
@@ -241,7 +247,7 @@ def _interactions(rows: list[Record] | None, limit: int, problem: str) -> list[s
         ]
         for row in rows[:limit]
     ]
-    lines = [line for row, line in zip(rows, aligned(shown), strict=False) for line in (line, *_passage(row))]
+    lines = [line for row, line in zip(rows, align_columns(shown), strict=False) for line in (line, *_passage(row))]
     return lines + more(len(rows), limit)
 
 
@@ -249,11 +255,11 @@ def _passage(row: Record) -> list[str]:
     """What of a long memory was found in the answer; nothing for other rows."""
     if not row.get("passage"):
         return []
-    said = f"which say “{shortened(row['passage'], _PASSAGE_CHARACTERS)}”"
+    said = f"which say “{shorten_to_width(row['passage'], _PASSAGE_CHARACTERS)}”"
     return textwrap.wrap(terminal_safe(said), width() - 2, initial_indent="    ", subsequent_indent="    ")
 
 
-def _parroted(rows: list[Record] | None) -> str:
+def _describe_in_prompt_count(rows: list[Record] | None) -> str:
     count = sum(bool(row.get("in_prompt")) for row in rows or [])
     return f"; in {count} the prompt said it already" if count else ""
 
@@ -292,4 +298,4 @@ def _value(value: object) -> str:
     if value is None:
         return "nothing"
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return shortened(text, _VALUE_CHARACTERS) if text else "''"
+    return shorten_to_width(text, _VALUE_CHARACTERS) if text else "''"

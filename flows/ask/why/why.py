@@ -74,7 +74,7 @@ def run_why(
         with closing(duckdb.connect(serving, read_only=True, config=config)) as connection:
             connection.execute("SET TimeZone = 'UTC'")
             publish = Publish(connection, settings.lake_folder, serving.stem)
-            found = publish.named(id)
+            found = publish.look_up_id(id)
     except duckdb.Error as error:
         raise UserError(error_lines(error)) from error
     if found.get("problem"):

@@ -129,9 +129,9 @@ def diff(
 ) -> None:
     """Say what changed between two publishes: how many rows of each table, which, and in what."""
     from slowwave.flows.ask.diff.diff import run_diff
-    from slowwave.flows.ask.diff.publish_diff import Chosen
+    from slowwave.flows.ask.diff.publish_diff import DiffOptions
 
-    run_diff(settings_from_environment(), run, other, Chosen(table or [], limit, show_all), output=output)
+    run_diff(settings_from_environment(), run, other, DiffOptions(table or [], limit, show_all), output=output)
 
 
 @command("slowwave inspect methods", "slowwave inspect methods --format json", within="inspect")

@@ -10,18 +10,18 @@ from typing import Any
 
 import typer
 
-from slowwave.flows.ask.report import reported
+from slowwave.flows.ask.report import ensure_current_report
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.progress import Lines, Screen, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, quoted, terminal_safe
+from slowwave.flows.kernel.terminal import format_count, quote_shortened, terminal_safe
 from slowwave.flows.lake.landed_lake import landed_lake
 from slowwave.flows.land.inbox import inbox_deliveries, inbox_otlp
 from slowwave.flows.life.erase import Erased
 from slowwave.flows.life.erasure import Erasure, Repeated
 from slowwave.flows.life.from_home import outside
-from slowwave.flows.nightly.erasing import Preview, erase, preview, said
+from slowwave.flows.nightly.erasing import ErasurePreview, describe_targets, erase, preview
 from slowwave.transforms.core.blank import says_nothing
 
 _WAIT_SECONDS = 600
@@ -54,11 +54,11 @@ def run_erase(settings: Settings, asked: Sequence[tuple[str, str]], *, yes: bool
         return
     with Screen() as screen, writer_lock(settings, "erase", wait_seconds=_WAIT_SECONDS, waiting=screen.note):
         done = erase(settings, chosen, screen.progress, screen.note)
-        if isinstance(done, Preview):
+        if isinstance(done, ErasurePreview):
             screen.close()
             _print_preview(settings, done, output)
             return
-        reported(settings)
+        ensure_current_report(settings)
     erased = done.night.erased
     if erased is None:
         message = "the erasure has not ended: run this again"
@@ -71,14 +71,14 @@ def run_erase(settings: Settings, asked: Sequence[tuple[str, str]], *, yes: bool
         lines = _lines(erased.erasure, erased.gone + erased.looked.gone, done.repeated)
         lines += [("published", f"run {done.night.run_id}, without it")]
         where = "it stands in these" if erased.looked.left else "it stands in none of them"
-        lines += [("looked for", f"in {counted(erased.looked.files, 'other file')}: {where}")]
-        lines += _listed("still in", erased.looked.left)
-        print_lines(f"erased {said(chosen)}", lines + _listed("not looked", lies_outside))
+        lines += [("looked for", f"in {format_count(erased.looked.files, 'other file')}: {where}")]
+        lines += _labelled_lines("still in", erased.looked.left)
+        print_lines(f"erased {describe_targets(chosen)}", lines + _labelled_lines("not looked", lies_outside))
     if erased.looked.left:
         raise typer.Exit(1)
 
 
-def _print_preview(settings: Settings, found: Preview, output: str) -> None:
+def _print_preview(settings: Settings, found: ErasurePreview, output: str) -> None:
     asked = found.erasure.asked
     lies_outside = outside(settings, landed_lake(settings), found.erasure.pushed)
     if output == "json":
@@ -86,36 +86,40 @@ def _print_preview(settings: Settings, found: Preview, output: str) -> None:
         typer.echo(json.dumps(report, indent=2))
         return
     if found.erased_at is not None:
-        typer.echo(terminal_safe(f"{said(asked)} was erased on {found.erased_at:%Y-%m-%d}: nothing of it is here"))
+        typer.echo(
+            terminal_safe(f"{describe_targets(asked)} was erased on {found.erased_at:%Y-%m-%d}: nothing of it is here")
+        )
         return
     waiting = len(inbox_deliveries(settings.inbox)) + len(inbox_otlp(settings.inbox))
     lines = _lines(found.erasure, found.gone, found.repeated)
-    lines += [("inbox", f"{counted(waiting, 'file')} would land first, and then be looked through")] if waiting else []
+    lines += (
+        [("inbox", f"{format_count(waiting, 'file')} would land first, and then be looked through")] if waiting else []
+    )
     lines += [("then", "what is current is published anew, and every file of the home looked through, with exports")]
     options = " ".join(f"--{kind} {shlex.quote(name)}" for kind, name in asked)
     commands = [f"{this_command()} lake erase {options} --yes"]
-    print_lines(f"would erase {said(asked)}", lines + _listed("not looked", lies_outside), commands)
+    print_lines(f"would erase {describe_targets(asked)}", lines + _labelled_lines("not looked", lies_outside), commands)
 
 
 def _lines(erasure: Erasure, gone: Counter[str], repeated: Repeated) -> Lines:
     rows = [(table, count) for table, count in erasure.rows.items() if count]
-    lines = _listed("rows", [_versions(count, table) for table, count in rows])
-    lines += _listed("no row", [f"of {said([one])}" for one in erasure.without_rows])
+    lines = _labelled_lines("rows", [_versions(count, table) for table, count in rows])
+    lines += _labelled_lines("no row", [f"of {describe_targets([one])}" for one in erasure.without_rows])
     also = [(place, count) for place, count in sorted(gone.items()) if place not in erasure.keys]
-    lines += _listed("also", [f"{_PLACES.get(place, place)}: {count:,}" for place, count in also])
+    lines += _labelled_lines("also", [f"{_PLACES.get(place, place)}: {count:,}" for place, count in also])
     for of, kind, label in ((repeated.naming, "naming", "name it"), (repeated.repeating, "repeating", "repeat it")):
         if of:
             tables = ", ".join(_versions(count, table) for table, count in sorted(of.items()))
-            examples = ", ".join(map(quoted, repeated.examples[kind]))
+            examples = ", ".join(map(quote_shortened, repeated.examples[kind]))
             lines.append((label, f"rows of others, which stay as they are: {tables}, such as {examples}"))
     return lines
 
 
 def _versions(count: int, table: str) -> str:
-    return counted(count, f"version of {table}", f"versions of {table}")
+    return format_count(count, f"version of {table}", f"versions of {table}")
 
 
-def _listed(label: str, texts: Sequence[str]) -> Lines:
+def _labelled_lines(label: str, texts: Sequence[str]) -> Lines:
     lines = [(label if not at else "", one) for at, one in enumerate(texts[:_SHOWN])]
     return lines + ([("", f"and {len(texts) - _SHOWN:,} more")] if len(texts) > _SHOWN else [])
 

@@ -8,7 +8,7 @@ from slowwave.flows.cli.shared import ask
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.progress import Lines, Screen, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, size_shown, terminal_safe
+from slowwave.flows.kernel.terminal import format_count, size_shown, terminal_safe
 from slowwave.flows.lake.landed_lake import landed_lake
 from slowwave.flows.nightly.retained.let_go import LetGo
 from slowwave.flows.nightly.retention import let_go, retention
@@ -47,6 +47,6 @@ def _line(one: LetGo) -> str:
     things = ", ".join(f"{count:,} × {thing}" for thing, count in one.things.items())
     line = f"{things}: {size_shown(one.bytes)}" if things else ""
     if one.waiting_days:
-        days = counted(one.waiting_days, "day waits", "days wait")
+        days = format_count(one.waiting_days, "day waits", "days wait")
         line += f"{'; ' if line else ''}{days} for a nightly that publishes what has landed since"
     return line or "nothing is that old"

@@ -8,10 +8,10 @@ from typing import Any
 
 from slowwave.dashboards.commands import command_line
 from slowwave.flows.ask.cells import json_bytes
-from slowwave.flows.decide.memory_edits import Edit, Known
+from slowwave.flows.decide.memory_edits import KnownMemory, MemoryEdit
 from slowwave.flows.kernel.columns.declared import LABELS
 from slowwave.flows.kernel.progress import print_lines, this_command
-from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.kernel.terminal import shorten_to_width
 from slowwave.flows.kernel.times import utc_text
 from slowwave.transforms.decisions.memory_edits import differences
 from slowwave.transforms.landing.tables import Memories
@@ -19,7 +19,7 @@ from slowwave.transforms.landing.tables import Memories
 _SHOWN_TEXT = 600
 
 
-def known_memory_fields(known: Known) -> dict[str, Any]:
+def known_memory_fields(known: KnownMemory) -> dict[str, Any]:
     """A memory for programs: its state, and its changes, newest first, with what each altered: [from, to]."""
     befores = [dict.fromkeys(Memories.state), *known.states[:-1]]
     undoable = known.undoable
@@ -41,7 +41,7 @@ def known_memory_fields(known: Known) -> dict[str, Any]:
     }
 
 
-def print_known_memory(known: Known, limit: int) -> None:
+def print_known_memory(known: KnownMemory, limit: int) -> None:
     """What a memory says now, its `limit` newest changes, and what may be done next."""
     told = known_memory_fields(known)
     state, changes = told["state"], told["changes"]
@@ -54,7 +54,7 @@ def print_known_memory(known: Known, limit: int) -> None:
     lines += [(_label(name), _value(value)) for name, value in rest.items() if value not in (None, "")]
     lines += [("" if at else "changes", _change_line(change)) for at, change in enumerate(changes[:limit])]
     lines += [("", f"and {len(changes) - limit:,} more: --format json lists all")] if len(changes) > limit else []
-    print_lines(shortened(known.memory_id, _SHOWN_TEXT), lines, _next_commands(known))
+    print_lines(shorten_to_width(known.memory_id, _SHOWN_TEXT), lines, _next_commands(known))
 
 
 def _change_line(change: Mapping[str, Any]) -> str:
@@ -64,7 +64,7 @@ def _change_line(change: Mapping[str, Any]) -> str:
     )
     by = f"  by {change['changed_by']}" if change["changed_by"] else ""
     why = f" ({change['reason']})" if change["reason"] else ""
-    return shortened(f"{utc_text(change['changed_at'])}{by}  {said or 'changed nothing'}{why}", _SHOWN_TEXT)
+    return shorten_to_width(f"{utc_text(change['changed_at'])}{by}  {said or 'changed nothing'}{why}", _SHOWN_TEXT)
 
 
 def _altered_line(name: str, was: object, will_be: object) -> str:
@@ -84,10 +84,10 @@ def _value(value: object) -> str:
         return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return shortened(", ".join(value) if isinstance(value, list) else str(value), _SHOWN_TEXT)
+    return shorten_to_width(", ".join(value) if isinstance(value, list) else str(value), _SHOWN_TEXT)
 
 
-def _next_commands(known: Known) -> list[str]:
+def _next_commands(known: KnownMemory) -> list[str]:
     return _commands(["why"], *([["memory", "undo"]] if known.undoable else []), memory_id=known.memory_id)
 
 
@@ -97,7 +97,7 @@ def _commands(*wanted: list[str], memory_id: str) -> list[str]:
     return [this_command() + line.removeprefix("slowwave") for line in lines if line]
 
 
-def edit_lines(edit: Edit) -> list[tuple[str, str]]:
+def edit_lines(edit: MemoryEdit) -> list[tuple[str, str]]:
     """What is now and what will be, a line for each field; a text has one for both."""
     lines: list[tuple[str, str]] = []
     for name, (was, will_be) in edit.altered.items():
@@ -108,14 +108,14 @@ def edit_lines(edit: Edit) -> list[tuple[str, str]]:
     return lines
 
 
-def _already(edit: Edit) -> str:
+def _already(edit: MemoryEdit) -> str:
     """Since when what was asked for is so, and who said it."""
     are = ", ".join(f"{_label(name)} {_value(edit.known.state[name])}" for name in edit.asked)
     by = f", by {edit.said['changed_by']}" if edit.said["changed_by"] else ""
     return f"{are} since {utc_text(edit.said['changed_at'])}{by}"
 
 
-def print_edit(edit: Edit, *, dry_run: bool, as_json: bool) -> None:
+def print_edit(edit: MemoryEdit, *, dry_run: bool, as_json: bool) -> None:
     """What an edit changed, or would change, and how it is taken back."""
     named = edit.known.memory_id
     if as_json:
@@ -127,6 +127,6 @@ def print_edit(edit: Edit, *, dry_run: bool, as_json: bool) -> None:
         lines = [("already so", f"{_already(edit)}; nothing was changed")]
     elif not dry_run:
         lines.append(("seen", "from the next nightly on"))
-    title = shortened(named, _SHOWN_TEXT) + (", if it were done" if dry_run and edit.altered else "")
+    title = shorten_to_width(named, _SHOWN_TEXT) + (", if it were done" if dry_run and edit.altered else "")
     can_undo = edit.altered and not dry_run and edit.command != "memory undo"
     print_lines(title, lines, _commands(["memory", "undo"], memory_id=named) if can_undo else [])

@@ -16,7 +16,7 @@ from slowwave.flows.kernel.settings import settings_from_environment
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from slowwave.flows.decide.memory_edits import Wish
+    from slowwave.flows.decide.memory_edits import EditRequest
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "show": ("slowwave memory show MEMORY_ID", "slowwave memory show MEMORY_ID --format json"),
@@ -75,7 +75,7 @@ def edit(
     **fields: str | float | None,
 ) -> None:
     """Change what a memory says; what is not named stays as it is."""
-    from slowwave.flows.decide.memory_edits import Wish
+    from slowwave.flows.decide.memory_edits import EditRequest
     from slowwave.transforms.core.blank import says_nothing
     from slowwave.transforms.decisions.memory_edits import EDIT, fields_of_status
 
@@ -94,7 +94,7 @@ def edit(
         message = "say what to change, such as --content: `slowwave memory edit --help` lists all that can be"
         raise typer.BadParameter(message)
     said = {**given, **dict.fromkeys(clear)}
-    wish = Wish(EDIT, lambda state: {**said, **(fields_of_status(str(status), state) if status else {})})
+    wish = EditRequest(EDIT, lambda state: {**said, **(fields_of_status(str(status), state) if status else {})})
     _change(memory_id, wish, decision)
 
 
@@ -111,11 +111,11 @@ def _given_value(name: str, value: str | float) -> str | float | datetime | None
 def _time_or_none(name: str, text: str) -> datetime | None:
     """A time as rows that land may state it; None where the text says nothing."""
     from slowwave.transforms.core.schema import columns
-    from slowwave.transforms.landing.coerce import coerced
+    from slowwave.transforms.landing.coerce import coerce_column
     from slowwave.transforms.landing.tables import Memories
 
     (column,) = (each for each in columns(Memories) if each.name == name)
-    times, reasons = coerced(column, [text])
+    times, reasons = coerce_column(column, [text])
     for reason in reasons.values():
         raise typer.BadParameter(reason, param_hint=f"'{EDITS[name].option}'")
     return times[0]
@@ -137,10 +137,10 @@ def archive(
     decision: Decision,
 ) -> None:
     """Put a memory away, as `forget apply` does: it is eligible no more. What is on hold is refused."""
-    from slowwave.flows.decide.memory_edits import Wish
+    from slowwave.flows.decide.memory_edits import EditRequest
     from slowwave.transforms.decisions.memory_edits import ARCHIVE
 
-    wish = Wish(ARCHIVE, lambda _: {"status": "archived"})
+    wish = EditRequest(ARCHIVE, lambda _: {"status": "archived"})
     _change(memory_id, wish, decision)
 
 
@@ -152,10 +152,10 @@ def invalidate(
     decision: Decision,
 ) -> None:
     """Say that a memory is wrong: it is eligible no more, and its text is not proposed again."""
-    from slowwave.flows.decide.memory_edits import Wish
+    from slowwave.flows.decide.memory_edits import EditRequest
     from slowwave.transforms.decisions.memory_edits import INVALIDATE
 
-    wish = Wish(INVALIDATE, lambda _: {"status": "invalid"})
+    wish = EditRequest(INVALIDATE, lambda _: {"status": "invalid"})
     _change(memory_id, wish, decision)
 
 
@@ -168,10 +168,10 @@ def pin(
     decision: Decision,
 ) -> None:
     """Keep a memory from ever being planned to be forgotten."""
-    from slowwave.flows.decide.memory_edits import Wish
+    from slowwave.flows.decide.memory_edits import EditRequest
     from slowwave.transforms.decisions.memory_edits import PIN
 
-    wish = Wish(PIN, lambda _: {"pinned": not off})
+    wish = EditRequest(PIN, lambda _: {"pinned": not off})
     _change(memory_id, wish, decision)
 
 
@@ -185,7 +185,7 @@ def tag(
     decision: Decision,
 ) -> None:
     """Give a memory tags, or take some from it."""
-    from slowwave.flows.decide.memory_edits import Wish
+    from slowwave.flows.decide.memory_edits import EditRequest
     from slowwave.transforms.core.blank import says_nothing
     from slowwave.transforms.decisions.memory_edits import TAG, fields_of_tags
 
@@ -200,7 +200,7 @@ def tag(
     if both:
         message = f"{both[0]!r} is both given and removed"
         raise typer.BadParameter(message)
-    wish = Wish(TAG, lambda state: fields_of_tags(added, removed, state))
+    wish = EditRequest(TAG, lambda state: fields_of_tags(added, removed, state))
     _change(memory_id, wish, decision)
 
 
@@ -212,18 +212,18 @@ def undo(
     decision: Decision,
 ) -> None:
     """Take back the last change that `slowwave memory` made of a memory; said again, the one before it."""
-    from slowwave.flows.decide.memory_edits import Wish
+    from slowwave.flows.decide.memory_edits import EditRequest
     from slowwave.transforms.decisions.memory_edits import UNDO
 
-    _change(memory_id, Wish(UNDO), decision)
+    _change(memory_id, EditRequest(UNDO), decision)
 
 
-def _change(memory_id: str, wish: Wish, decision: Decision) -> None:
+def _change(memory_id: str, wish: EditRequest, decision: Decision) -> None:
     """Show what a wish alters, ask, land it, and print what became of it."""
     from slowwave.flows.cli.memory.edit_lines import edit_lines, print_edit
     from slowwave.flows.decide.memory_edits import known_memory, land_edit, planned_edit
     from slowwave.flows.kernel.progress import Screen
-    from slowwave.flows.kernel.terminal import quoted
+    from slowwave.flows.kernel.terminal import quote_shortened
 
     previewed = None
     if decision.dry_run or not decision.yes:  # shown and asked before anybody has to wait for the lock
@@ -232,7 +232,7 @@ def _change(memory_id: str, wish: Wish, decision: Decision) -> None:
             screen = Screen()
             for label, text in [("memory", memory_id), *edit_lines(previewed)]:
                 screen.note(f"{label} {text}" if label else text)
-            ask(f"{wish.command.removeprefix('memory ')} {quoted(memory_id)}?")
+            ask(f"{wish.command.removeprefix('memory ')} {quote_shortened(memory_id)}?")
     if previewed is None or (previewed.altered and not decision.dry_run):
         with writing(wish.command, decision.wait) as (run, _):
             previewed = land_edit(run, previewed, memory_id, wish, by=decision.by, reason=decision.reason)

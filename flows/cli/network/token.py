@@ -52,7 +52,7 @@ def list_(output: Output = "text") -> None:
     """List the tokens, revoked ones too, and what each opens."""
     from slowwave.flows.kernel.terminal import terminal_safe
 
-    listed = Tokens(settings_from_environment()).listed()
+    listed = Tokens(settings_from_environment()).list_tokens()
     if output == "json":
         shown = [{name: value for name, value in asdict(one).items() if name != "digest"} for one in listed]
         typer.echo(json.dumps(shown, indent=2))
@@ -71,6 +71,6 @@ def revoke(name: Annotated[str, typer.Argument(help="Whose token it is.", metava
     """Let a token open nothing any more, from the next request on."""
     settings = settings_from_environment()
     revoke_token(settings, name)
-    is_last = all(one.revoked_at for one in Tokens(settings).listed())
+    is_last = all(one.revoked_at for one in Tokens(settings).list_tokens())
     after = "; no valid token is left, and each request still needs one" if is_last else ""
     typer.echo(f"{name} opens nothing any more{after}")

@@ -15,13 +15,13 @@ from slowwave.flows.kernel.checks import screen as plain_screen
 from slowwave.flows.kernel.errors import WrongUsageError
 from slowwave.flows.kernel.progress import Lines, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, shortened
+from slowwave.flows.kernel.terminal import format_count, shorten_to_width
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.landed_lake import landed_lake
 from slowwave.flows.push.door import Door
-from slowwave.flows.push.places import Place, opened, places
-from slowwave.flows.push.planned import Change, Plan, planned_push, planned_undo
-from slowwave.flows.push.push import Done, carry_out
+from slowwave.flows.push.places import Place, open_store, places
+from slowwave.flows.push.planned import Change, PushPlan, planned_push, planned_undo
+from slowwave.flows.push.push import PushResult, carry_out
 
 _SHOWN = 10
 _SHOWN_TEXT = 300
@@ -47,20 +47,20 @@ def run_push(
         message = f"several stores are connected: name the one to take a push back from, `push {store} PATH --undo RUN`"
         raise WrongUsageError(message)
 
-    def planned(lake: Lake, place: Place, door: Door) -> Plan:
+    def plan_store_changes(lake: Lake, place: Place, door: Door) -> PushPlan:
         if undo is not None:
             return planned_undo(settings, lake, place, door, users, undo)
         return planned_push(settings, lake, place, door, users)
 
-    told: list[tuple[Plan, Done | None]] = []
+    told: list[tuple[PushPlan, PushResult | None]] = []
     for place in chosen:
         if yes:
-            with writing("push") as (run, _), closing(opened(place, writes=True)) as door:
-                plan = planned(run.lake, place, door)
+            with writing("push") as (run, _), closing(open_store(place, writes=True)) as door:
+                plan = plan_store_changes(run.lake, place, door)
                 told.append((plan, carry_out(run, plan, door)))
         else:
-            with closing(opened(place, writes=False)) as door:
-                told.append((planned(landed_lake(settings), place, door), None))
+            with closing(open_store(place, writes=False)) as door:
+                told.append((plan_store_changes(landed_lake(settings), place, door), None))
     if output == "json":
         typer.echo(json.dumps([_as_json(plan, did) for plan, did in told], indent=2, ensure_ascii=False))
     else:
@@ -73,9 +73,9 @@ def run_push(
 # ------------------------------------------------------------------------------------------------- what is printed
 
 
-def _print(plan: Plan, did: Done | None, undo: str | None) -> None:
+def _print(plan: PushPlan, did: PushResult | None, undo: str | None) -> None:
     changes = plan.changes if did is None else did.done
-    count = counted(len(changes), "memory", "memories")
+    count = format_count(len(changes), "memory", "memories")
     verb = "to write" if did is None else "written"
     lines: Lines = [(verb, f"{count} in {plan.place.name}")]
     shown = changes[:_SHOWN] if did else changes
@@ -85,10 +85,10 @@ def _print(plan: Plan, did: Done | None, undo: str | None) -> None:
     if plan.finished:
         before = "was written by a push that was killed before it noted it"
         lines.append(
-            ("finished" if did else "to finish", f"{counted(len(plan.finished), 'memory', 'memories')} {before}")
+            ("finished" if did else "to finish", f"{format_count(len(plan.finished), 'memory', 'memories')} {before}")
         )
     if plan.already:
-        lines.append(("already so", counted(plan.already, "memory", "memories")))
+        lines.append(("already so", format_count(plan.already, "memory", "memories")))
     refused = [*plan.refused, *(did.refused if did else [])]
     for label, kept in (("not touched", plan.kept), ("refused", refused), ("failed", did.failed if did else [])):
         lines += [(label if not at else "", f"{one}: {why}") for at, (one, why) in enumerate(kept[:_SHOWN])]
@@ -103,7 +103,7 @@ def _print(plan: Plan, did: Done | None, undo: str | None) -> None:
         plain_screen().print(f"nothing was written{add}")
 
 
-def _next(plan: Plan, did: Done | None, undo: str | None) -> list[str]:
+def _next(plan: PushPlan, did: PushResult | None, undo: str | None) -> list[str]:
     if did is None or not did.done or undo is not None:
         return []
     where = shlex.quote(str(plan.place.path))
@@ -126,10 +126,10 @@ def _value(name: str, value: Any) -> str:  # noqa: ANN401 - whatever a store hol
         value = value[1].strip()
     if isinstance(value, dict):
         return ", ".join(f"{each} {said}" for each, said in sorted(value.items()))
-    return shortened(json.dumps(value, ensure_ascii=False), _SHOWN_TEXT)
+    return shorten_to_width(json.dumps(value, ensure_ascii=False), _SHOWN_TEXT)
 
 
-def _as_json(plan: Plan, did: Done | None) -> dict[str, Any]:
+def _as_json(plan: PushPlan, did: PushResult | None) -> dict[str, Any]:
     changes = plan.changes if did is None else did.done
     return {
         "store": plan.place.source.name,

@@ -24,7 +24,7 @@ from slowwave.flows.kernel.doors import make_home
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.flows.kernel.times import utc_iso
 
 Use = Literal["capture", "mcp"]
@@ -36,7 +36,7 @@ _OTHERS_MAY_WRITE = 0o022
 
 
 @dataclass(frozen=True)
-class Token:
+class AccessToken:
     """What is kept of a token.
 
     `project`: the one its rows, or its answers, are of; None, of `mcp` only: any. `mapping`: the declared mapping that
@@ -58,9 +58,9 @@ class Tokens:
     def __init__(self, settings: Settings) -> None:
         self._path = settings.tokens_file
         self._stamp: tuple[int, ...] | None = None
-        self._tokens: tuple[Token, ...] = ()
+        self._tokens: tuple[AccessToken, ...] = ()
 
-    def listed(self) -> Sequence[Token]:
+    def list_tokens(self) -> Sequence[AccessToken]:
         """Every token there ever was. Raises UserError where the file cannot be trusted or understood."""
         try:
             status = self._path.stat()
@@ -72,15 +72,15 @@ class Tokens:
             raise UserError(message) from error
         stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_mode)
         if stamp != self._stamp:
-            self._tokens = _read(self._path, status.st_mode)
+            self._tokens = _read_tokens(self._path, status.st_mode)
             self._stamp = stamp
         return self._tokens
 
     def are_asked_for(self) -> bool:
         """Whether there ever was a token, so that nobody is let in without one. Raises UserError as `listed`."""
-        return bool(self.listed())
+        return bool(self.list_tokens())
 
-    def verified(self, authorization: str | None, use: Use) -> Token | None:
+    def verify_token(self, authorization: str | None, use: Use) -> AccessToken | None:
         """The valid token of that use in an `Authorization` header; None where there is none.
 
         Raises UserError as `listed`: then nobody may be let in.
@@ -88,7 +88,7 @@ class Tokens:
         stated = _BEARER.fullmatch(authorization or "")
         digest = _digest(stated[1] if stated else "")
         found = None
-        for token in self.listed():  # all of them are compared, so that the time tells nothing
+        for token in self.list_tokens():  # all of them are compared, so that the time tells nothing
             is_it = hmac.compare_digest(token.digest.encode(), digest.encode())
             if is_it and stated and token.use == use and not token.revoked_at:
                 found = token
@@ -102,18 +102,19 @@ def add_token(settings: Settings, name: str, use: Use, project: str | None, mapp
     """
     if not _NAME.fullmatch(name):
         message = (
-            f"{quoted(name)} is no name of a token: use up to 64 letters, digits, '-', '_' and '.', such as shop-api"
+            f"{quote_shortened(name)} is no name of a token: use up to 64 letters, digits, '-', '_' and "
+            "'.', such as shop-api"
         )
         raise WrongUsageError(message)
     token = _PREFIX + secrets.token_urlsafe(_BYTES)
 
-    def added(there: Sequence[Token]) -> list[Token]:
+    def append_token(there: Sequence[AccessToken]) -> list[AccessToken]:
         if any(one.name == name and not one.revoked_at for one in there):
-            message = f"there is a token {quoted(name)} already: revoke it first, or choose another name"
+            message = f"there is a token {quote_shortened(name)} already: revoke it first, or choose another name"
             raise WrongUsageError(message)
-        return [*there, Token(name, use, project, _digest(token), utc_iso(utc_now()), mapping)]
+        return [*there, AccessToken(name, use, project, _digest(token), utc_iso(utc_now()), mapping)]
 
-    _change(settings, added)
+    _change(settings, append_token)
     return token
 
 
@@ -123,24 +124,24 @@ def revoke_token(settings: Settings, name: str) -> None:
     Raises WrongUsageError where no valid token is called so, UserError where the file cannot be used, and OSError.
     """
 
-    def revoked(there: Sequence[Token]) -> list[Token]:
+    def mark_revoked(there: Sequence[AccessToken]) -> list[AccessToken]:
         if not any(one.name == name and not one.revoked_at for one in there):
-            message = f"no valid token is called {quoted(name)}: `slowwave token list` names them"
+            message = f"no valid token is called {quote_shortened(name)}: `slowwave token list` names them"
             raise WrongUsageError(message)
         now = utc_iso(utc_now())
         return [replace(one, revoked_at=one.revoked_at or now) if one.name == name else one for one in there]
 
-    _change(settings, revoked)
+    _change(settings, mark_revoked)
 
 
 def _digest(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def _change(settings: Settings, change: Callable[[Sequence[Token]], list[Token]]) -> None:
+def _change(settings: Settings, change: Callable[[Sequence[AccessToken]], list[AccessToken]]) -> None:
     make_home(settings.home)
     with _alone(settings.home):
-        tokens = change(Tokens(settings).listed())
+        tokens = change(Tokens(settings).list_tokens())
         text = json.dumps({"tokens": [asdict(one) for one in tokens]}, indent=1)
         write_private(settings.tokens_file, [text.encode(), b"\n"])
 
@@ -156,7 +157,7 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _read(path: Path, mode: int) -> tuple[Token, ...]:
+def _read_tokens(path: Path, mode: int) -> tuple[AccessToken, ...]:
     if mode & _OTHERS_MAY_WRITE:
         message = f"{path} can be written by other users, so that it proves nothing: see who did, then `chmod 600` it"
         raise UserError(message)
@@ -171,11 +172,11 @@ def _read(path: Path, mode: int) -> tuple[Token, ...]:
         raise UserError(message) from error
 
 
-def _token(stated: dict[str, Any]) -> Token:
-    token = Token(**stated)
+def _token(stated: dict[str, Any]) -> AccessToken:
+    token = AccessToken(**stated)
     wrong = [
         field.name
-        for field in fields(Token)
+        for field in fields(AccessToken)
         if not isinstance(value := getattr(token, field.name), str) and (field.name != "project" or value is not None)
     ]
     if wrong or token.use not in ("capture", "mcp") or (token.project is None and token.use == "capture"):

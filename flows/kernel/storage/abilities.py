@@ -5,12 +5,12 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 
-from slowwave.flows.kernel.storage.client import Client
+from slowwave.flows.kernel.storage.client import BucketClient
 
 _PROBE = ".doctor"
 
 
-def bucket_lacks(client: Client) -> list[str]:
+def bucket_lacks(client: BucketClient) -> list[str]:
     """What cannot be done, each as a verb with the reason; [] when the bucket will do.
 
     Raises BucketError where it cannot even be listed.

@@ -22,7 +22,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slowwave.flows.kernel.storage.client import Client
+from slowwave.flows.kernel.storage.client import BucketClient
 from slowwave.flows.kernel.storage.faults import BucketError, FencedError
 from slowwave.flows.kernel.storage.folder import TEMPORARY
 from slowwave.flows.kernel.storage.listing import Entry, Listing
@@ -49,7 +49,7 @@ class Bucket:
 
     def __init__(self, url: str, folder: Path) -> None:
         self.url = url
-        self.client = Client(url)
+        self.client = BucketClient(url)
         self.lease: Lease | None = None  # set while this process is the lake's writer
         self._folder = folder
         self._listing = Listing()
@@ -126,7 +126,7 @@ class Bucket:
     def read(self, path: Path) -> bytes:
         """As in Storage."""
         key = self._key(path)
-        if key in self._gone():
+        if key in self._removal_times():
             raise FileNotFoundError(2, "is not in the lake", str(path))
         return self.client.read(key)[0]
 
@@ -211,7 +211,7 @@ class Bucket:
         return self._delete_removed(time.time() - _GRACE_SECONDS)
 
     def _delete_removed(self, before: float) -> int:
-        due = {key for key, at in self._gone().items() if at < before}
+        due = {key for key, at in self._removal_times().items() if at < before}
         if due:
             self.client.delete(sorted(due), self.confirm)
             self._change_removed(lambda removed: {key: at for key, at in removed.items() if key not in due})
@@ -279,7 +279,7 @@ class Bucket:
             at = self._listed_at.get(covers)
             if at is not None and (self.lease is not None or now - at < _FRESH_SECONDS):
                 return
-        gone = self._gone()
+        gone = self._removal_times()
         self._listing.forget(group)
         for key, entry in self.client.entries(group):
             if key not in gone:
@@ -321,7 +321,7 @@ class Bucket:
         self._listing.drop(key)
         self._written.pop(key, None)
 
-    def _gone(self) -> dict[str, float]:
+    def _removal_times(self) -> dict[str, float]:
         """What was removed, and when; it may still be in the bucket."""
         now = time.monotonic()
         if not self._removed_at or (self.lease is None and now - self._removed_at >= _FRESH_SECONDS):
@@ -335,13 +335,13 @@ class Bucket:
 
     def _take_back(self, key: str) -> None:
         """Of what was removed and is written again: it is not deleted any more, before it is there again."""
-        if key in self._gone():
+        if key in self._removal_times():
             self._change_removed(lambda removed: {one: at for one, at in removed.items() if one != key})
 
     def _change_removed(self, changed: Callable[[dict[str, float]], dict[str, float]]) -> None:
         """Change what is noted as removed; again, where a worker has changed it meanwhile."""
         for _ in range(_TRIES):
-            removed = changed(self._gone())
+            removed = changed(self._removal_times())
             content = json.dumps({"removed": removed, "written": uuid.uuid4().hex}).encode()
             tag = self.client.write_if(_REMOVED, content, self._removed_tag)
             if tag is not None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from slowwave.flows.kernel.errors import UserError, not_installed
-from slowwave.flows.kernel.storage.faults import BucketError, is_disk_full, told
+from slowwave.flows.kernel.storage.faults import BucketError, is_disk_full, make_bucket_error
 from slowwave.flows.kernel.storage.listing import Entry
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _SILENT_SECONDS = 60.0
 T = TypeVar("T")
 
 
-class Client:
+class BucketClient:
     """The objects under one URL, such as s3://bucket/prefix. Credentials and endpoint are the environment's."""
 
     def __init__(self, url: str) -> None:
@@ -49,7 +49,7 @@ class Client:
         """Every object below a prefix; what begins with a dot is ours, and is not listed."""
         import obstore
 
-        found = self._tried("listing", lambda: [*obstore.list(self._store, prefix or None)])
+        found = self._retry_request("listing", lambda: [*obstore.list(self._store, prefix or None)])
         for meta in (meta for some in found for meta in some):
             key = meta["path"]
             if not key.startswith("."):
@@ -59,7 +59,7 @@ class Client:
         """Whether any object is there."""
         import obstore
 
-        return bool(self._tried("listing", lambda: next(iter(obstore.list(self._store, chunk_size=1)), [])))
+        return bool(self._retry_request("listing", lambda: next(iter(obstore.list(self._store, chunk_size=1)), [])))
 
     def read(self, key: str) -> tuple[bytes, Entry]:
         """An object whole. Raises FileNotFoundError."""
@@ -70,7 +70,7 @@ class Client:
             meta = got.meta
             return bytes(got.bytes()), Entry(meta["size"], meta["last_modified"].timestamp(), meta["e_tag"] or "")
 
-        return self._tried("reading", get, key)
+        return self._retry_request("reading", get, key)
 
     def read_range(self, key: str, start: int, end: int, tag: str) -> bytes:
         """Of an object with this tag the bytes from `start` on, and before `end`.
@@ -89,7 +89,7 @@ class Client:
             return content
 
         try:
-            return self._tried("reading", get, key)
+            return self._retry_request("reading", get, key)
         except PreconditionError as error:
             message = f"{self.url}/{key} was replaced while it was read: run this again"
             raise BucketError(message) from error
@@ -100,13 +100,13 @@ class Client:
         Raises FileNotFoundError, and BucketError also where the disk is full.
         """
         try:
-            return self._downloaded(key, to)
+            return self._download_object(key, to)
         except OSError as error:
             if is_disk_full(error):
-                raise told(error, self.url, "reading", self.endpoint) from error
+                raise make_bucket_error(error, self.url, "reading", self.endpoint) from error
             raise
 
-    def _downloaded(self, key: str, to: Path) -> Entry:
+    def _download_object(self, key: str, to: Path) -> Entry:
         import obstore
         from obstore.exceptions import PreconditionError
 
@@ -134,7 +134,7 @@ class Client:
                     raise ConnectionError(message)
                 return Entry(meta["size"], meta["last_modified"].timestamp(), tag)
 
-            entry = self._tried("reading", get, key)
+            entry = self._retry_request("reading", get, key)
             file.flush()
             os.fsync(file.fileno())
         return entry
@@ -143,12 +143,12 @@ class Client:
         """Put a file in place of an object, in parts where it is large; returns its tag. It is seen whole, or not."""
         import obstore
 
-        def put() -> str:
+        def put_object() -> str:
             with file.open("rb") as handle:
                 done = obstore.put(self._store, key, handle, chunk_size=_PART_BYTES)
             return done["e_tag"] or ""
 
-        return self._tried("writing", put)
+        return self._retry_request("writing", put_object)
 
     def write_if(self, key: str, content: bytes, tag: str | None) -> str | None:
         """Write an object where it has this tag, or with None where there is none; None where that is not so.
@@ -161,7 +161,7 @@ class Client:
         mode: Any = "create" if tag is None else {"e_tag": tag}
         try:
             put = lambda: obstore.put(self._store, key, content, mode=mode, use_multipart=False)  # noqa: E731 - tried
-            return self._tried("writing", put, tries=1)["e_tag"]
+            return self._retry_request("writing", put, tries=1)["e_tag"]
         except (AlreadyExistsError, PreconditionError):
             return self._tag_of(key, content)
         except BucketError:
@@ -184,15 +184,15 @@ class Client:
         for start in range(0, len(keys), _DELETED_AT_ONCE):
             some = list(keys[start : start + _DELETED_AT_ONCE])
             check()
-            self._tried("deleting", lambda some=some: obstore.delete(self._store, some))
+            self._retry_request("deleting", lambda some=some: obstore.delete(self._store, some))
 
     @property
     def _store(self) -> ObjectStore:
         if self._made is None or self._process != os.getpid():  # threads of the library do not outlive a fork
-            self._made, self._process = _made(self.url), os.getpid()
+            self._made, self._process = _make_store(self.url), os.getpid()
         return self._made
 
-    def _tried(self, doing: str, request: Callable[[], T], key: str = "", tries: int = _TRIES) -> T:
+    def _retry_request(self, doing: str, request: Callable[[], T], key: str = "", tries: int = _TRIES) -> T:
         from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 
         if self.asks_once and self._unanswered and time.monotonic() - self._unanswered[0] < _SILENT_SECONDS:
@@ -204,10 +204,10 @@ class Client:
                 raise
             except FileNotFoundError as error:
                 if "NoSuchBucket" in str(error) or "ContainerNotFound" in str(error):
-                    raise told(error, self.url, doing, self.endpoint) from error
+                    raise make_bucket_error(error, self.url, doing, self.endpoint) from error
                 raise FileNotFoundError(2, "is not in the lake", f"{self.url}/{key}") from error
             except (BaseError, OSError) as error:
-                fault = told(error, self.url, doing, self.endpoint)
+                fault = make_bucket_error(error, self.url, doing, self.endpoint)
                 if again == 1 or not _may_pass(error):
                     self._unanswered = time.monotonic(), fault
                     raise fault from error
@@ -219,7 +219,7 @@ def _may_pass(error: Exception) -> bool:
     return "body" in str(error) or isinstance(error, ConnectionError)
 
 
-def _made(url: str) -> ObjectStore:
+def _make_store(url: str) -> ObjectStore:
     try:
         from obstore.store import from_url
     except ImportError as error:
@@ -238,7 +238,7 @@ def _made(url: str) -> ObjectStore:
     try:
         return from_url(url, client_options=options, retry_config=again)
     except Exception as error:
-        raise told(error, url, "opening", "the endpoint") from error
+        raise make_bucket_error(error, url, "opening", "the endpoint") from error
 
 
 def _patience() -> float:

@@ -54,7 +54,7 @@ def is_disk_full(error: Exception) -> bool:
     return isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}
 
 
-def told(error: Exception, url: str, doing: str, endpoint: str) -> BucketError:
+def make_bucket_error(error: Exception, url: str, doing: str, endpoint: str) -> BucketError:
     """What an error of the library means for what lies at a URL: `doing` names what was tried, such as "writing"."""
     if is_disk_full(error):
         return BucketError(_FULL.format(url=url))

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.storage.client import Client
+from slowwave.flows.kernel.storage.client import BucketClient
 from slowwave.flows.kernel.storage.faults import BucketError, FencedError
 
 HELD_SECONDS = 60.0
@@ -28,7 +28,9 @@ _RENEWED_TIMES = 4  # while it would hold
 class Lease:
     """A lease that this process has taken. `number`: how many had it before, and this one."""
 
-    def __init__(self, client: Client, key: str, number: int, said: dict[str, Any], tag: str, seconds: float) -> None:
+    def __init__(
+        self, client: BucketClient, key: str, number: int, said: dict[str, Any], tag: str, seconds: float
+    ) -> None:
         self.number = number
         self._client = client
         self._key = key
@@ -84,13 +86,13 @@ class Lease:
                     self._write(self._said)
 
 
-def lease_holder(client: Client, key: str) -> dict[str, Any] | None:
+def lease_holder(client: BucketClient, key: str) -> dict[str, Any] | None:
     """What the holder of a lease says of itself; None when nobody has it, or has not been heard of for long."""
     try:
         content, entry = client.read(key)
     except FileNotFoundError:
         return None
-    stated = _stated(content)
+    stated = _parse_lease(content)
     seconds = stated["seconds"]
     if not stated["holder"] or time.time() - entry.changed_at > 10 * seconds:  # clocks may differ by some minutes
         return None
@@ -98,8 +100,8 @@ def lease_holder(client: Client, key: str) -> dict[str, Any] | None:
 
 
 @contextmanager
-def leased(
-    client: Client,
+def hold_lease(
+    client: BucketClient,
     key: str,
     said: dict[str, Any],
     *,
@@ -113,15 +115,15 @@ def leased(
 
     Raises UserError, in the words of `refused`, when another holds it still at the `deadline` (of the monotonic clock).
     """
-    lease = _taken(client, key, said, deadline, is_dead, refused, waiting, seconds)
+    lease = _take_lease(client, key, said, deadline, is_dead, refused, waiting, seconds)
     try:
         yield lease
     finally:
         lease.release()
 
 
-def _taken(
-    client: Client,
+def _take_lease(
+    client: BucketClient,
     key: str,
     said: dict[str, Any],
     deadline: float,
@@ -134,7 +136,7 @@ def _taken(
     while True:
         try:
             content, entry = client.read(key)
-            tag, stated = entry.tag, _stated(content)
+            tag, stated = entry.tag, _parse_lease(content)
         except FileNotFoundError:
             tag, stated = None, {"number": 0, "holder": {}, "seconds": seconds}
         if tag is not None and tag != seen:
@@ -158,7 +160,7 @@ def _content(number: int, said: dict[str, Any], seconds: float) -> bytes:
     return json.dumps({"number": number, "holder": said, "seconds": seconds, "written": uuid.uuid4().hex}).encode()
 
 
-def _stated(content: bytes) -> dict[str, Any]:
+def _parse_lease(content: bytes) -> dict[str, Any]:
     with suppress(ValueError):
         stated = json.loads(content)
         if isinstance(stated, dict) and {"number", "holder", "seconds"} <= stated.keys():

@@ -126,14 +126,14 @@ class _ZstdReader:
                     raise EOFError(message)
                 return b""
             while block:
-                block = self._skipped(block) if self._frame is None else block
+                block = self._skip_bytes(block) if self._frame is None else block
                 if self._frame is not None:
                     out += self._frame.decompress(block)
                     block = self._frame.unused_data if self._frame.eof else b""
                     self._frame = None if self._frame.eof else self._frame
         return out
 
-    def _skipped(self, block: bytes) -> bytes:
+    def _skip_bytes(self, block: bytes) -> bytes:
         """What is left of a block behind what is to be skipped; a frame begins there, unless nothing is left."""
         taken = min(self._to_skip, len(block))
         self._to_skip -= taken
@@ -146,7 +146,7 @@ class _ZstdReader:
             return b""
         if _is_skippable(block):
             self._to_skip = int.from_bytes(block[_LONGEST_MARK:_SKIPPABLE_HEAD], "little")
-            return self._skipped(block[_SKIPPABLE_HEAD:])
+            return self._skip_bytes(block[_SKIPPABLE_HEAD:])
         self._frame = zstandard.ZstdDecompressor().decompressobj()
         return block
 

@@ -65,7 +65,7 @@ def point_at(settings: Settings, bucket: Bucket, run_id: str) -> None:
     number = bucket.lease.number if bucket.lease else 0
     said = {"run_id": run_id, "sha256": digest, "bytes": path.stat().st_size, "number": number}
     for _ in range(_TRIES):
-        before, tag = _read(bucket)
+        before, tag = _read_pointer(bucket)
         if before.get("number", 0) > number:
             break
         content = json.dumps({**said, "written": uuid.uuid4().hex}).encode()
@@ -84,7 +84,7 @@ def follow(settings: Settings, bucket: Bucket) -> None:
     if at is not None and time.monotonic() - at < _FRESH_SECONDS:
         return
     for again in range(_TRIES, 0, -1):
-        named, _ = _read(bucket)
+        named, _ = _read_pointer(bucket)
         if not named:
             break
         path = run_path(settings, named["run_id"])
@@ -106,7 +106,7 @@ def follow(settings: Settings, bucket: Bucket) -> None:
     _followed_at[settings.serving] = time.monotonic()
 
 
-def _read(bucket: Bucket) -> tuple[dict[str, Any], str | None]:
+def _read_pointer(bucket: Bucket) -> tuple[dict[str, Any], str | None]:
     try:
         content, entry = bucket.client.read(_POINTER)
     except FileNotFoundError:

@@ -26,7 +26,7 @@ import zstandard
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.storage.text_stream import WINDOWS, encoding_of
 from slowwave.flows.lake.erased.raw_files import frames_with_damaged_texts
-from slowwave.flows.lake.erased.row_texts import joined, row_texts
+from slowwave.flows.lake.erased.row_texts import join_texts, row_texts
 
 _BATCH_ROWS = 2_000
 # Plain text is looked at in blocks, each with the end of the one before: what is looked for is shorter.
@@ -77,7 +77,7 @@ def _duckdb_texts(path: Path) -> Iterator[list[str]]:
             named = ".".join('"' + name.replace('"', '""') + '"' for name in (schema, table))
             connection.execute(f"FROM {named}")
             while rows := connection.fetchmany(_BATCH_ROWS):
-                yield [joined(row) for row in rows]
+                yield [join_texts(row) for row in rows]
 
 
 def _sqlite_texts(path: Path) -> Iterator[list[str]]:
@@ -93,7 +93,7 @@ def _sqlite_texts(path: Path) -> Iterator[list[str]]:
                 named = '"' + table.replace('"', '""') + '"'
                 found = connection.execute(f"SELECT * FROM {named}")  # noqa: S608 - a name in quotes
                 while rows := found.fetchmany(_BATCH_ROWS):
-                    yield [joined(row) for row in rows]
+                    yield [join_texts(row) for row in rows]
 
 
 _TABLES: tuple[tuple[Callable[[bytes], bool], Callable[[Path], Iterator[list[str]]]], ...] = (
@@ -108,10 +108,10 @@ def _stream_texts(stream: IO[bytes], depth: int) -> Iterator[list[str]]:
     first = stream.read(512)
     stream.seek(0)
     if depth:
-        unpacked = _unpacked(stream, first)
+        unpacked = _open_decompressed(stream, first)
         if unpacked is not None:
             is_any = False
-            with suppress(*_UNREADABLE), unpacked, _spooled(unpacked) as spool:
+            with suppress(*_UNREADABLE), unpacked, _spool_stream(unpacked) as spool:
                 for texts in _stream_texts(spool, depth - 1):
                     is_any = True
                     yield texts
@@ -126,7 +126,7 @@ def _stream_texts(stream: IO[bytes], depth: int) -> Iterator[list[str]]:
                     if member is None:
                         is_whole = False
                         continue
-                    with _spooled(member) as spool:
+                    with _spool_stream(member) as spool:
                         yield from _stream_texts(spool, depth - 1)
                 if is_whole:
                     return
@@ -134,7 +134,7 @@ def _stream_texts(stream: IO[bytes], depth: int) -> Iterator[list[str]]:
     yield from _blocks(stream)
 
 
-def _unpacked(stream: IO[bytes], first: bytes) -> Any:  # noqa: ANN401 - a stream of bytes, or None
+def _open_decompressed(stream: IO[bytes], first: bytes) -> Any:  # noqa: ANN401 - a stream of bytes, or None
     if first.startswith(b"\x1f\x8b"):
         return gzip.open(stream)
     if first.startswith(b"\x28\xb5\x2f\xfd") or first[1:4] == b"\x2a\x4d\x18":  # or a frame that is to be skipped
@@ -165,7 +165,7 @@ def _members(stream: IO[bytes], first: bytes) -> Iterator[tuple[str, IO[bytes] |
 
 
 @contextmanager
-def _spooled(stream: Any) -> Iterator[IO[bytes]]:  # noqa: ANN401 - any stream that has read1
+def _spool_stream(stream: Any) -> Iterator[IO[bytes]]:  # noqa: ANN401 - any stream that has read1
     """What can be read of a stream, where it can be gone back in: cut or damaged, as far as it goes."""
     with tempfile.SpooledTemporaryFile(max_size=_BLOCK) as spool:
         with suppress(*_UNREADABLE):
@@ -189,12 +189,12 @@ def _decoded_blocks(stream: IO[bytes], encoding: str) -> Iterator[list[str]]:
         if encoding == WINDOWS and block.isascii():
             continue  # looked through already
         text = before + decoder.decode(block)
-        plain = unescaped(text)
+        plain = unescape_text(text)
         yield [text] if plain == text else [text, plain]
         before = text[-_OVERLAP:]
 
 
-def unescaped(text: str) -> str:
+def unescape_text(text: str) -> str:
     """A text without the escapes of pages and of JSON."""
     plain = _ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else _ESCAPED.get(match[2], match[2]), text)
     plain = plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # pairs are one character

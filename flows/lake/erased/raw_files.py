@@ -25,7 +25,7 @@ def raw_frames(path: Path) -> Iterator[pl.DataFrame]:
 
     Raises OSError, or ValueError where it is none.
     """
-    return map(_framed, _batches(path))
+    return map(_batch_to_frame, _batches(path))
 
 
 def frames_with_damaged_texts(path: Path) -> Iterator[pl.DataFrame]:
@@ -43,7 +43,7 @@ def frames_with_damaged_texts(path: Path) -> Iterator[pl.DataFrame]:
             except pa.ArrowException as error:
                 message = f"{path} holds rows that cannot be read: {error}"
                 raise ValueError(message) from error
-        yield _framed(batch)
+        yield _batch_to_frame(batch)
 
 
 def _batches(path: Path) -> Iterator[pa.RecordBatch]:
@@ -58,7 +58,7 @@ def _batches(path: Path) -> Iterator[pa.RecordBatch]:
         raise ValueError(message) from error
 
 
-def _framed(batch: pa.RecordBatch) -> pl.DataFrame:
+def _batch_to_frame(batch: pa.RecordBatch) -> pl.DataFrame:
     import pyarrow as pa
 
     frame = pl.from_arrow(pa.Table.from_batches([batch]))

@@ -30,7 +30,7 @@ def leaves(value: Any) -> Iterator[str]:  # noqa: ANN401 - whatever a row holds
             waiting.extend(reversed(one))
 
 
-def joined(values: Iterable[Any]) -> str:
+def join_texts(values: Iterable[Any]) -> str:
     """The texts of one row as one."""
     return BETWEEN.join(["", *(text for value in values for text in leaves(value)), ""])
 
@@ -42,4 +42,4 @@ def row_texts(rows: pl.DataFrame) -> list[str]:
     ]
     if not names:
         return [""] * rows.height
-    return [joined(values) for values in rows.select(names).iter_rows()]
+    return [join_texts(values) for values in rows.select(names).iter_rows()]

@@ -29,7 +29,7 @@ class Horizon:
 
 
 @dataclass(frozen=True)
-class Done:
+class CompletedRetention:
     """What went in full: days before `before` but for `again`, as their files were `at` that time (since 1970)."""
 
     before: date
@@ -55,7 +55,7 @@ def declare(root: Path, rule: Rule, reached: Horizon) -> None:
         _write(_path(root, rule), {"before": reached.before.isoformat(), "as_of": reached.as_of.isoformat()})
 
 
-def done(root: Path, rule: Rule) -> Done | None:
+def read_completed_retention(root: Path, rule: Rule) -> CompletedRetention | None:
     """What went in full; None where nothing did."""
     path = _path(root, f"{rule}.done")
     storage = storage_of(path)
@@ -65,7 +65,7 @@ def done(root: Path, rule: Rule) -> Done | None:
     except FileNotFoundError:
         return None
     again = frozenset(date.fromisoformat(day) for day in stated["again"])
-    return Done(date.fromisoformat(stated["before"]), again, at)
+    return CompletedRetention(date.fromisoformat(stated["before"]), again, at)
 
 
 def note_done(root: Path, rule: Rule, before: date, again: Sequence[date]) -> None:

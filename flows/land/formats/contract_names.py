@@ -36,16 +36,16 @@ def with_contract_names(chunk: Chunk, stated: Mapping[str, str], others: Collect
     fields = {name: name.strip().lower().replace(" ", "_") for name in rows.fields if name not in others}
     alike = {name: field for name, field in fields.items() if field != name and field in FIELDS}
     if alike:
-        rows, renamed = _renamed(rows, alike)
+        rows, renamed = _rename_fields(rows, alike)
         readings.update({("row", f"read {name} as {alike[name]}"): count for name, count in renamed.items()})
     if stated and len(rows):
-        rows, filled = _filled(rows, stated)
+        rows, filled = _fill_missing_fields(rows, stated)
         told = {("row", f"took {name} {stated[name]} from its folder"): count for name, count in filled.items()}
         readings.update(told)
     return chunk if rows is chunk.rows else replace(chunk, rows=rows, readings=readings)
 
 
-def _renamed(rows: DeliveredRows, alike: Mapping[str, str]) -> tuple[DeliveredRows, Counter[str]]:
+def _rename_fields(rows: DeliveredRows, alike: Mapping[str, str]) -> tuple[DeliveredRows, Counter[str]]:
     if isinstance(rows, FrameRows):
         names = _unambiguous(dict.fromkeys(rows.frame.columns, True), alike)
         renamed = FrameRows(rows.frame.rename(names), rows.row_numbers)
@@ -66,7 +66,7 @@ def _unambiguous(record: Mapping[str, Any], alike: Mapping[str, str]) -> dict[st
     return {name: field for name, field in found.items() if often[field] == 1 and field not in record}
 
 
-def _filled(rows: DeliveredRows, stated: Mapping[str, str]) -> tuple[DeliveredRows, Counter[str]]:
+def _fill_missing_fields(rows: DeliveredRows, stated: Mapping[str, str]) -> tuple[DeliveredRows, Counter[str]]:
     if isinstance(rows, FrameRows):
         lacking = {name: pl.lit(value).alias(name) for name, value in stated.items() if name not in rows.fields}
         filled = FrameRows(rows.frame.with_columns(lacking.values()), rows.row_numbers) if lacking else rows

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator
 from typing import cast
 
-from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.flows.land.formats.chunk import Chunk, Collector
 from slowwave.flows.land.formats.lines import BOM, EMPTY_LINES, Lines, LongLine, too_long
 
@@ -95,7 +95,9 @@ def _has_bad_bytes(cells: list[str]) -> bool:
 def _csv_header_fault(header: list[str]) -> str:
     twice = next((name for name in header if header.count(name) > 1), None)
     if twice is not None:
-        return f"the header names the column {quoted(twice)} twice: rename one of them and deliver the file again"
+        return (
+            f"the header names the column {quote_shortened(twice)} twice: rename one of them and deliver the file again"
+        )
     return "the header is not valid UTF-8" if _has_bad_bytes(header) else ""
 
 

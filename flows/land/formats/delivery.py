@@ -94,10 +94,10 @@ def _zip_chunks(handle: BinaryIO, longest_row: int, others: frozenset[str]) -> I
                 yield with_contract_names(renumbered, partition_values(name), others)
                 readings = Counter()
     except UnreadableZipError as error:
-        yield _refused(str(error))
+        yield _unreadable_file_chunk(str(error))
 
 
-def _refused(reason: str) -> Chunk:
+def _unreadable_file_chunk(reason: str) -> Chunk:
     """Of a file that cannot be read, or not on, why."""
     return Chunk(RecordRows([], [], []), [BadRow(None, reason, b"")], 0, "unknown")
 
@@ -114,7 +114,7 @@ def _file_chunks(
         return
     damage = contradiction(handle, longest_row)
     if damage:
-        yield _refused(f"the file is damaged, and which of its rows are intact is not known: {damage}")
+        yield _unreadable_file_chunk(f"the file is damaged, and which of its rows are intact is not known: {damage}")
         return
     kind = foreign_kind(first) if not is_packed(first) and not encoding_of(first) else ""
     told = text_kind(Lines(text_stream(handle).stream, longest_row), others)
@@ -128,9 +128,11 @@ def _file_chunks(
     ):
         rows = json_chunks(Elements(text_stream(handle, encoding).stream, longest_row, fields), longest_row)
     elif name.lower().endswith(".parquet") and (told.kind is None or told.is_empty):
-        rows = iter([_refused("the file cannot be read as Parquet: it does not begin as such a file does")])
+        rows = iter(
+            [_unreadable_file_chunk("the file cannot be read as Parquet: it does not begin as such a file does")]
+        )
     elif told.kind is None:
-        rows = iter([_refused(f"the file is {kind}" if kind else told.reason)])
+        rows = iter([_unreadable_file_chunk(f"the file is {kind}" if kind else told.reason)])
     elif told.kind == "csv":
         rows = csv_chunks(Lines(text_stream(handle, encoding).stream, longest_row), longest_row, told.delimiter)
         said = DELIMITERS[told.delimiter]
@@ -145,7 +147,7 @@ def _file_chunks(
 def jsonl_chunks(lines: Lines, longest_row: int) -> Iterator[Chunk]:
     """The rows of JSON lines."""
     gathered = Collector(lines, "jsonl")
-    for number, line in lines.filled():
+    for number, line in lines.non_blank_lines():
         _take_json(gathered, number, line, longest_row, "line")
         if gathered.is_full:
             yield gathered.chunk()

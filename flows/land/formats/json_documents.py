@@ -90,7 +90,7 @@ class Elements:
             elif first == b"{" and not self._open and (name := self._wrapper()) is not None:
                 self.wrapper = name
             elif first in (b"{", b"["):
-                return self._nested()
+                return self._take_nested_value()
             else:
                 return self._scalar()
         if self._open and self.fault is None:
@@ -148,7 +148,7 @@ class Elements:
         self._enter(found.end(), is_wrapper=True)
         return found[1].decode()
 
-    def _nested(self) -> bytes | LongLine:
+    def _take_nested_value(self) -> bytes | LongLine:
         taken = self._take_to_end(0)
         if taken is None:
             if self.fault is None:

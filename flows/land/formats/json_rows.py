@@ -29,12 +29,12 @@ def json_record(text: bytes) -> tuple[object, Counter[tuple[str, str]]]:
         plain, commas = _COMMA_BEHIND.subn(b"", text)
         numbers = 0
 
-        def replaced(found: re.Match[bytes]) -> bytes:
+        def replace_not_finite(found: re.Match[bytes]) -> bytes:
             nonlocal numbers
             numbers += found[1] is not None
             return found[0] if found[1] is None else b"null"
 
-        plain = _NOT_FINITE.sub(replaced, plain)
+        plain = _NOT_FINITE.sub(replace_not_finite, plain)
         if not commas and not numbers:
             raise
         record = exact_json(plain)

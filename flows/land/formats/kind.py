@@ -10,7 +10,7 @@ from typing import Literal
 
 import orjson
 
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.land.formats.json_documents import Elements, rows_begin
 from slowwave.flows.land.formats.json_rows import json_record
 from slowwave.flows.land.formats.lines import BOM, Lines, LongLine, has_too_many_values, in_megabytes
@@ -57,7 +57,7 @@ def text_kind(lines: Lines, others: frozenset[str] = frozenset()) -> TextKind:
     """
     first: list[bytes] = []
     bytes_count, is_json = 0, False
-    for _, line in lines.filled():
+    for _, line in lines.non_blank_lines():
         text = line.head.removeprefix(BOM) if isinstance(line, LongLine) else line
         bytes_count += len(text)
         if len(first) <= _LOOKED_AT_ROWS:
@@ -151,6 +151,7 @@ def _csv_fault(lines: list[bytes], others: frozenset[str], delimiter: str) -> st
     unlike = sum(length != len(header) for length in lengths)
     if 2 * unlike > len(lengths):
         return (
-            f"the header has {counted(len(header), 'cell')}, but {unlike:,} of the first {len(lengths):,} rows do not"
+            f"the header has {format_count(len(header), 'cell')}, but {unlike:,} of the first "
+            f"{len(lengths):,} rows do not"
         )
     return ""

@@ -112,7 +112,7 @@ class Lines:
         while True:
             end = self._buffer.find(b"\n", self._searched)
             if end >= 0:
-                return self._taken(end, 1)
+                return self._take_line(end, 1)
             if len(self._buffer) > self._longest_row:
                 return self._passed_over()
             if self._ended:
@@ -120,7 +120,7 @@ class Lines:
             self._searched = len(self._buffer)
             self._more()
         if self.fault is None and self._buffer:
-            return self._taken(len(self._buffer), 0)
+            return self._take_line(len(self._buffer), 0)
         raise StopIteration
 
     def skip(self, lines: re.Pattern[bytes]) -> int:
@@ -145,7 +145,7 @@ class Lines:
         self._ended = True
         self.fault = f"{what} for more than {in_megabytes(length)}, so the file is not read on"
 
-    def _taken(self, end: int, newline: int) -> bytes | LongLine:
+    def _take_line(self, end: int, newline: int) -> bytes | LongLine:
         self._searched = 0
         self.bytes_read += end + newline
         shown = _SHOWN_OF_LONG if end > self._longest_row else end
@@ -169,7 +169,7 @@ class Lines:
         self.bytes_read += length + (end >= 0)
         return LongLine(head, length)
 
-    def filled(self) -> Iterator[tuple[int, bytes | LongLine]]:
+    def non_blank_lines(self) -> Iterator[tuple[int, bytes | LongLine]]:
         """The lines that say something, with their numbers from 1; of the first a byte order mark is no part."""
         number = 0
         while True:

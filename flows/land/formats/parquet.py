@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 import numpy as np
 import polars as pl
 
-from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.flows.land.formats.chunk import CHUNK_BYTES, CHUNK_ROWS, BadRow, Chunk
 from slowwave.flows.land.formats.decoded_sizes import decoded_sizes
 from slowwave.flows.land.formats.lines import in_megabytes, too_long
@@ -33,7 +33,7 @@ class _Unreadable(Exception):  # noqa: N818 - a finding about a file, not a faul
     """The file cannot be read on; the message says why."""
 
 
-def _tried(read: Callable[[], T]) -> T:
+def _try_read(read: Callable[[], T]) -> T:
     """What a library makes of the file's bytes.
 
     Raises _Unreadable where it finds them wrong, OSError where the disk does not give them.
@@ -59,14 +59,14 @@ def parquet_chunks(handle: BinaryIO, longest_row: int) -> Iterator[Chunk]:
     gathered = _Gathered(longest_row)
     fault: _Unreadable | None = None
     try:
-        file, batch_rows = _tried(lambda: _opened(handle, longest_row))
+        file, batch_rows = _try_read(lambda: _open_file(handle, longest_row))
         # a row group at a time: over several, lists of texts have several dictionaries, which Arrow does not join
         batches = itertools.chain.from_iterable(
             file.iter_batches(batch_size=batch_rows, row_groups=[group]) for group in range(file.num_row_groups)
         )
-        while (batch := _tried(lambda: next(batches, None))) is not None:
-            _tried(lambda batch=batch: batch.validate(full=True))  # text that is not UTF-8 would panic further on
-            _tried(lambda batch=batch: gathered.add(batch))
+        while (batch := _try_read(lambda: next(batches, None))) is not None:
+            _try_read(lambda batch=batch: batch.validate(full=True))  # text that is not UTF-8 would panic further on
+            _try_read(lambda batch=batch: gathered.add(batch))
             while gathered.is_full:
                 yield gathered.chunk(handle.tell())
             if gathered.fault is not None:
@@ -80,7 +80,7 @@ def parquet_chunks(handle: BinaryIO, longest_row: int) -> Iterator[Chunk]:
         yield Chunk(RecordRows([], [], []), [BadRow(None, reason, b"")], 0, "parquet")
 
 
-def _opened(handle: BinaryIO, longest_row: int) -> tuple[pq.ParquetFile, int]:
+def _open_file(handle: BinaryIO, longest_row: int) -> tuple[pq.ParquetFile, int]:
     """The file, and how many rows to read at a time; texts stay dictionaries where decoding may make much of them."""
     import pyarrow.parquet as pq
 
@@ -121,7 +121,8 @@ class _RowGroup:
         if column.num_values > _LIST_VALUES:
             name, count = column.path_in_schema, column.num_values
             message = (
-                f"a row group holds {count:,} values of {quoted(name)}, more than {_LIST_VALUES:,}: make it smaller"
+                f"a row group holds {count:,} values of {quote_shortened(name)}, more than "
+                f"{_LIST_VALUES:,}: make it smaller"
             )
             raise _Unreadable(message)
         self._most_rows = min(self._most_rows, _BATCH_LIST_VALUES * rows // max(1, column.num_values))
@@ -170,17 +171,19 @@ def _refuse_types(schema: pa.Schema) -> None:
     """Raises _Unreadable for what a frame cannot hold."""
     twice = next((name for name in schema.names if schema.names.count(name) > 1), None)
     if twice is not None:
-        message = f"the column {quoted(twice)} stands there twice: rename one of them and deliver the file again"
+        message = (
+            f"the column {quote_shortened(twice)} stands there twice: rename one of them and deliver the file again"
+        )
         raise _Unreadable(message)
     for column in schema:
-        _mapped(column.type, lambda kind, name=column.name: _not_refused(kind, name))
+        _map_leaf_types(column.type, lambda kind, name=column.name: _not_refused(kind, name))
 
 
 def _not_refused(kind: Any, name: str) -> Any:  # noqa: ANN401 - an Arrow type
     import pyarrow as pa
 
     if pa.types.is_decimal256(kind):
-        message = f"the column {quoted(name)} holds decimals of more than 38 digits: deliver it as text"
+        message = f"the column {quote_shortened(name)} holds decimals of more than 38 digits: deliver it as text"
         raise _Unreadable(message)
     return kind
 
@@ -232,7 +235,7 @@ class _Gathered:
             is_long_here = long[at : at + piece.num_rows]
             kept = piece.filter(pa.array(~is_long_here)) if is_long_here.any() else piece
             try:
-                frames.append(_tried(lambda kept=kept: _frame(kept)))
+                frames.append(_try_read(lambda kept=kept: _frame(kept)))
             except _Unreadable as fault:
                 self.fault, self._batches, count = fault, [], at
                 long, taken = long[:at], taken[:at]
@@ -256,13 +259,13 @@ def _frame(batch: pa.RecordBatch) -> pl.DataFrame:
     others = [i for i in range(batch.num_columns) if i not in encoded]
     frame = pl.DataFrame(height=batch.num_rows)
     if others:
-        given = pa.Table.from_batches([_cast(batch.select(others), _decoded, is_slice=True)])
+        given = pa.Table.from_batches([_cast(batch.select(others), _decoded_type, is_slice=True)])
         frame = cast("pl.DataFrame", pl.from_arrow(given))
-    decoded = [_gathered(batch.schema.names[i], batch.column(i)) for i in encoded]
+    decoded = [_gather_dictionary(batch.schema.names[i], batch.column(i)) for i in encoded]
     return frame.hstack(decoded).select(batch.schema.names)
 
 
-def _gathered(name: str, column: pa.DictionaryArray) -> pl.Series:
+def _gather_dictionary(name: str, column: pa.DictionaryArray) -> pl.Series:
     """The values of a dictionary: in Polars each is held once, however many rows have it."""
     return _series(column.dictionary).gather(_series(column.indices)).alias(name)
 
@@ -281,13 +284,13 @@ def _cast(batch: pa.RecordBatch, leaf: Callable[[Any], Any], *, is_slice: bool =
     """
     import pyarrow as pa
 
-    schema = pa.schema([field.with_type(_mapped(field.type, leaf)) for field in batch.schema])
+    schema = pa.schema([field.with_type(_map_leaf_types(field.type, leaf)) for field in batch.schema])
     if schema.equals(batch.schema):
         return batch
     return (batch.take(pa.array(np.arange(batch.num_rows))) if is_slice else batch).cast(schema)
 
 
-def _mapped(kind: Any, leaf: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - an Arrow type
+def _map_leaf_types(kind: Any, leaf: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - an Arrow type
     """A type with `leaf` of each type that holds no other. Raises _Unreadable for a struct that no frame can hold."""
     import pyarrow as pa
 
@@ -296,20 +299,20 @@ def _mapped(kind: Any, leaf: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - an 
         if len(set(names)) < len(names):
             message = f"a struct has two fields of one name: {', '.join(names)}"
             raise _Unreadable(message)
-        return pa.struct([field.with_type(_mapped(field.type, leaf)) for field in kind])
+        return pa.struct([field.with_type(_map_leaf_types(field.type, leaf)) for field in kind])
     if pa.types.is_map(kind):
-        key, item = (field.with_type(_mapped(field.type, leaf)) for field in (kind.key_field, kind.item_field))
+        key, item = (field.with_type(_map_leaf_types(field.type, leaf)) for field in (kind.key_field, kind.item_field))
         return pa.map_(key, item, keys_sorted=kind.keys_sorted)
     if pa.types.is_fixed_size_list(kind):
-        return pa.list_(kind.value_field.with_type(_mapped(kind.value_type, leaf)), kind.list_size)
+        return pa.list_(kind.value_field.with_type(_map_leaf_types(kind.value_type, leaf)), kind.list_size)
     if pa.types.is_large_list(kind):
-        return pa.large_list(kind.value_field.with_type(_mapped(kind.value_type, leaf)))
+        return pa.large_list(kind.value_field.with_type(_map_leaf_types(kind.value_type, leaf)))
     if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_mapped(kind.value_type, leaf)))
+        return pa.list_(kind.value_field.with_type(_map_leaf_types(kind.value_type, leaf)))
     return leaf(kind)
 
 
-def _decoded(kind: Any) -> Any:  # noqa: ANN401 - an Arrow type
+def _decoded_type(kind: Any) -> Any:  # noqa: ANN401 - an Arrow type
     """A type without its dictionary."""
     import pyarrow as pa
 

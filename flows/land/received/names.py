@@ -66,11 +66,11 @@ def received_files(inbox: Path) -> list[ReceivedFile]:
         names = os.listdir(inbox)  # noqa: PTH208 - a thousand names, again and again
     except FileNotFoundError:
         return []
-    found = [_received(inbox, stated) for name in names if (stated := _NAME.fullmatch(name))]
+    found = [_parse_received_file(inbox, stated) for name in names if (stated := _NAME.fullmatch(name))]
     return sorted(found, key=lambda one: (one.lane, one.first, -one.last, one.stage))
 
 
-def _received(folder: Path, stated: re.Match[str]) -> ReceivedFile:
+def _parse_received_file(folder: Path, stated: re.Match[str]) -> ReceivedFile:
     stage: Stage = "capture" if stated[1] == "capture" else "received"
     return ReceivedFile(folder, stage, _LANES[stated[4]], int(stated[2]), int(stated[3]))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from slowwave.flows.kernel.progress import Lines
-from slowwave.flows.kernel.terminal import counted, quoted
+from slowwave.flows.kernel.terminal import format_count, quote_shortened
 from slowwave.flows.land.report import LandingReport
 from slowwave.transforms.landing.mapping.rules import FieldMapping
 
@@ -44,18 +44,20 @@ def mapping_lines(report: LandingReport, mapping: FieldMapping | None) -> Lines:
     if report.unknown.mapped:
         said += [_sentence(use) for use in mapping_uses(report, mapping)]
     if report.left_out:
-        rows = counted(report.left_out, "row was", "rows were")
+        rows = format_count(report.left_out, "row was", "rows were")
         said.append(f"where: {rows} left out, and can be landed from the quarantine by another mapping")
     if report.already:
-        files = counted(len(report.already), "file has", "files have")
-        said.append(f"{files} landed before, such as {quoted(report.already[0])}: the mapping was not applied to them")
+        files = format_count(len(report.already), "file has", "files have")
+        said.append(
+            f"{files} landed before, such as {quote_shortened(report.already[0])}: the mapping was not applied to them"
+        )
     return [("mapping" if not at else "", text) for at, text in enumerate(said)]
 
 
 def _sentence(use: MappingUse) -> str:
-    parts = [f"{counted(use.took, 'row')} took it"]
+    parts = [f"{format_count(use.took, 'row')} took it"]
     if use.lacked:
-        parts.append(f"{use.lacked:,} had no {quoted(use.source)}")
+        parts.append(f"{use.lacked:,} had no {quote_shortened(use.source)}")
     if use.kept_own:
         parts.append(f"{use.kept_own:,} kept their own {use.field}")
     return f"{use.field}={use.source}: {', '.join(parts)}"

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from slowwave.flows.kernel import checks as check_lines
 from slowwave.flows.kernel.progress import Lines, print_lines, this_command
-from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
+from slowwave.flows.kernel.terminal import format_count, shorten_to_width, terminal_safe
 from slowwave.flows.land.report import LandingReport
 from slowwave.transforms.landing.mapping.named_otherwise import map_options
 from slowwave.transforms.landing.mapping.resemblance import Likeness, likenesses
@@ -21,7 +21,7 @@ _SHOWN_NAME = 40
 _NAMES_IN_A_NIGHT = 3
 
 
-def _ranked(report: LandingReport, alike: dict[str, Likeness]) -> list[UnknownField]:
+def _rank_fields(report: LandingReport, alike: dict[str, Likeness]) -> list[UnknownField]:
     """Unknown fields: those that are like one of the contract first, then by rows."""
     return sorted(report.unknown.fields, key=lambda one: (one.name not in alike, -one.rows, one.name))
 
@@ -31,7 +31,7 @@ def print_unknown(report: LandingReport) -> None:
     if not report.unknown.by_name:
         return
     alike = likenesses(report.unknown)
-    fields = _ranked(report, alike)
+    fields = _rank_fields(report, alike)
     grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     grid.add_column("unknown field", overflow="fold")
     grid.add_column("rows", justify="right", no_wrap=True)
@@ -40,7 +40,7 @@ def print_unknown(report: LandingReport) -> None:
     for one in fields[:_SHOWN_FIELDS]:
         like = alike.get(one.name)
         grid.add_row(
-            Text(terminal_safe(shortened(one.name, _SHOWN_NAME))),
+            Text(terminal_safe(shorten_to_width(one.name, _SHOWN_NAME))),
             f"{one.rows:,}",
             Text(terminal_safe(example(one.samples[0]))),
             Text(terminal_safe(map_options([(like.field, like.path)]) if like else "extra")),
@@ -67,13 +67,13 @@ def unknown_lines(report: LandingReport) -> Lines:
     alike = likenesses(report.unknown)
     if not alike:
         return []
-    fields = [one for one in _ranked(report, alike) if one.name in alike]
+    fields = [one for one in _rank_fields(report, alike) if one.name in alike]
     said = [
-        f"{shortened(one.name, _SHOWN_NAME)} ({counted(one.rows, 'row')}, like {alike[one.name].field})"
+        f"{shorten_to_width(one.name, _SHOWN_NAME)} ({format_count(one.rows, 'row')}, like {alike[one.name].field})"
         for one in fields[:_NAMES_IN_A_NIGHT]
     ]
     said += [f"{len(fields) - _NAMES_IN_A_NIGHT:,} more"] if len(fields) > _NAMES_IN_A_NIGHT else []
-    of = counted(len(fields), "field")
+    of = format_count(len(fields), "field")
     return [("unknown", f"{of} under other names: {', '.join(said)}; `slowwave mapping suggest FILE` maps them")]
 
 
@@ -81,7 +81,7 @@ def unknown_json(report: LandingReport) -> list[dict[str, Any]]:
     """Per unknown field its rows, an example, and the field and the option that would take it."""
     alike = likenesses(report.unknown)
     found = []
-    for one in _ranked(report, alike):
+    for one in _rank_fields(report, alike):
         like = alike.get(one.name)
         found.append(
             {

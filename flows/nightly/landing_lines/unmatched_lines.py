@@ -13,7 +13,7 @@ from typing import Any, Literal
 import polars as pl
 
 from slowwave.flows.kernel.progress import Lines
-from slowwave.flows.kernel.terminal import counted, quoted, shortened
+from slowwave.flows.kernel.terminal import format_count, quote_shortened, shorten_to_width
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.core.schema import Landed
 from slowwave.transforms.landing.tables import Interactions, Memories, Outcomes
@@ -53,19 +53,19 @@ class UnmatchedIds:
 
 def unmatched_ids(lake: Lake, days: Mapping[str, Iterable[date]]) -> list[UnmatchedIds]:
     """Return what the rows of `days` (by table) name and no landed row has; empty if everything matches."""
-    outcomes = _scanned(lake, Outcomes, days.get("outcomes"), ["interaction_id"])
-    interactions = _scanned(
+    outcomes = _scan_columns(lake, Outcomes, days.get("outcomes"), ["interaction_id"])
+    interactions = _scan_columns(
         lake, Interactions, days.get("interactions"), ["memories_used", "memories_offered", "memories_cited"]
     )
     named_interactions = outcomes.select(pl.col("interaction_id").alias("id"))
     found = [
-        _unmatched("interaction", lake, named_interactions, Interactions, days.get("outcomes")),
-        _unmatched("memory", lake, interactions.select(_MEMORY_IDS), Memories, ()),
+        _find_unmatched("interaction", lake, named_interactions, Interactions, days.get("outcomes")),
+        _find_unmatched("memory", lake, interactions.select(_MEMORY_IDS), Memories, ()),
     ]
     return [one for one in found if one is not None]
 
 
-def _unmatched(
+def _find_unmatched(
     kind: Literal["interaction", "memory"],
     lake: Lake,
     named: pl.LazyFrame,
@@ -77,11 +77,11 @@ def _unmatched(
     left = ids
     for days in (first_days, None):
         if not left.is_empty():
-            known = _scanned(lake, table, days, [table.key[0]]).select(pl.col(table.key[0]).alias("id"))
+            known = _scan_columns(lake, table, days, [table.key[0]]).select(pl.col(table.key[0]).alias("id"))
             left = left.lazy().join(known, on="id", how="anti").collect()
     if left.is_empty():
         return None
-    landed = _scanned(lake, table, None, [table.key[0]]).select(pl.col(table.key[0]).alias("landed"))
+    landed = _scan_columns(lake, table, None, [table.key[0]]).select(pl.col(table.key[0]).alias("landed"))
     any_landed = landed.select(pl.col("landed").min()).collect().item()
     pairs = (
         left.lazy()
@@ -108,7 +108,7 @@ def _plain(name: str) -> pl.Expr:
     return pl.col(name).str.to_lowercase().str.replace(r"\.0+$", "").str.replace_all(r"[\W_]+", "").alias("plain")
 
 
-def _scanned(lake: Lake, table: type[Landed], days: Iterable[date] | None, names: Sequence[str]) -> pl.LazyFrame:
+def _scan_columns(lake: Lake, table: type[Landed], days: Iterable[date] | None, names: Sequence[str]) -> pl.LazyFrame:
     """Columns of the rows of `days`; None: of all."""
     files = lake.files(table.name)
     chosen = [file for day in (files if days is None else days) for file in files.get(day, [])]
@@ -129,15 +129,15 @@ def unmatched_json(found: Sequence[UnmatchedIds]) -> list[dict[str, Any]]:
 
 def _sentence(one: UnmatchedIds) -> str:
     if one.kind == "interaction":
-        named, effect = f"{counted(one.named, 'interaction')} that outcomes name", "their outcomes judge no memory"
+        named, effect = f"{format_count(one.named, 'interaction')} that outcomes name", "their outcomes judge no memory"
     else:
-        memories = counted(one.named, "memory", "memories")
+        memories = format_count(one.named, "memory", "memories")
         named, effect = f"{memories} that interactions name", "nothing but their ids is known"
-    example = quoted(shortened(one.example, _SHOWN_ID))
+    example = quote_shortened(shorten_to_width(one.example, _SHOWN_ID))
     said = f"Of {named}, {one.unmatched:,} did not land, such as {example}: {effect}."
     if one.landed_example is None:
         return f"{said} No {one.kind} has landed yet."
-    landed = quoted(shortened(one.landed_example, _SHOWN_ID))
+    landed = quote_shortened(shorten_to_width(one.landed_example, _SHOWN_ID))
     if one.alike:
         return f"{said} {one.alike:,} landed in another spelling, such as {landed}."
     return f"{said} Ids that did land look like {landed}."

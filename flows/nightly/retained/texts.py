@@ -18,14 +18,21 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.formats import mark_taken_from
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.let_go.horizons import Done, Horizon, declare, done, horizon, note_done
+from slowwave.flows.lake.let_go.horizons import (
+    CompletedRetention,
+    Horizon,
+    declare,
+    horizon,
+    note_done,
+    read_completed_retention,
+)
 from slowwave.flows.lake.let_go.kept import keep_found
 from slowwave.flows.lake.let_go.texts import texts_bytes, with_texts, write_without_texts
 from slowwave.flows.lake.partitions import name_of
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.nightly.retained.let_go import LetGo
 from slowwave.flows.publish.log_as_of import LogAsOf
-from slowwave.flows.publish.plan import Plan
+from slowwave.flows.publish.plan import BuildPlan
 from slowwave.transforms.core.schema import Landed
 from slowwave.transforms.evidence.kept.kept import kept_references, kept_statements
 from slowwave.transforms.evidence.kept.tables import KeptReferences, KeptStatements
@@ -69,7 +76,7 @@ def let_texts_go(settings: Settings, lake: Lake, days: int, *, rehearses: bool) 
 
 def _to_look_at(lake: Lake, before: date) -> Iterator[tuple[type[Landed], date, list[LakeFile]]]:
     """Days before `before`, and their files that have not been looked at since they were written."""
-    seen: Done | None = done(lake.root, "texts")
+    seen: CompletedRetention | None = read_completed_retention(lake.root, "texts")
     for table in TEXTS_OF:
         for day, files in lake.files(table.name).items():
             if day >= before:
@@ -128,7 +135,7 @@ class _Published:
         keep_found(lake, KeptStatements, day, statements, hashes)
 
 
-def require_texts(root: Path, plan: Plan) -> None:
+def require_texts(root: Path, plan: BuildPlan) -> None:
     """Raises UserError where a publish of the past would have to look for what is in texts that have gone."""
     reached = horizon(root, "texts")
     if reached is None or plan.log.as_of >= reached.as_of:

@@ -119,7 +119,7 @@ def test_tables_of_an_earlier_release_are_told(
     old = released_home("0.1.0", tmp_path)
     monkeypatch.setenv("SLOWWAVE_HOME", str(old.folder))
     with closing(Published(old.settings.current.resolve(), about)) as published:
-        said = words(drawn(partial(app._drawn, app.PAGES[path][1]), published, memory_id="m-deploy"))
+        said = words(drawn(partial(app._draw_page, app.PAGES[path][1]), published, memory_id="m-deploy"))
     assert "this part of the page could not be drawn" in said
     assert "slowwave nightly publishes them anew" in said
 

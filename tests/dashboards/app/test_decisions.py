@@ -13,8 +13,8 @@ from small_home import SmallHome, memory
 
 from slowwave.dashboards.app import decisions
 from slowwave.dashboards.app.decisions import (
+    CommandPreview,
     DecisionCommand,
-    Preview,
     decided_since,
     land_decision,
     preview_decision,
@@ -72,9 +72,9 @@ def test_a_merge_of_several_items_is_taken_back(home):
 
 def test_what_changes_no_memory_has_no_undo(home):
     kept = DecisionCommand("review", "promote", (item(home, kind="contradiction")["item_id"],))
-    assert preview_decision(kept) == Preview([], ["c50 stays as it is", "c60 stays as it is"])
+    assert preview_decision(kept) == CommandPreview([], ["c50 stays as it is", "c60 stays as it is"])
     assert landed_by_ada(kept).undo is None
-    assert preview_decision(kept) == Preview([], ["1 item already so"])
+    assert preview_decision(kept) == CommandPreview([], ["1 item already so"])
 
 
 def test_a_hold_has_a_name_a_reason_and_a_release(home):

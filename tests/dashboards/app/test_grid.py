@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from slowwave.dashboards.app.grid import (
     GridColumn,
-    _fitted,
+    _button_labels,
+    _fit_widths,
     _float_format,
-    _labelled,
     column_label,
     recipe_columns,
 )
@@ -51,7 +51,7 @@ def test_columns_fit_and_the_first_one_is_always_there(shown: list[tuple[str, st
         GridColumn(f"{at}", label, "", pl.Series(f"{at}", [text], dtype=pl.String))
         for at, (label, text) in enumerate(shown)
     ]
-    widths = _fitted(columns, ROOM)
+    widths = _fit_widths(columns, ROOM)
     assert [*widths] == [column.name for column in columns[: len(widths)]]
     assert widths
     assert sum(widths.values()) <= ROOM
@@ -59,7 +59,7 @@ def test_columns_fit_and_the_first_one_is_always_there(shown: list[tuple[str, st
 
 
 def test_texts_that_streamlit_would_take_apart_are_labels_as_they_are() -> None:
-    labels = _labelled(pl.Series("id", ["m1", "[a, b]", " :material/x: c", None]))
+    labels = _button_labels(pl.Series("id", ["m1", "[a, b]", " :material/x: c", None]))
     assert labels.to_list() == ["m1", "→ [a, b]", "→  :material/x: c", "–"]
 
 

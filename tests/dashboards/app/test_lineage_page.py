@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from slowwave.dashboards.app.pages.lineage import lineage_page
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.flows.ask.lineage_drawn import figure_page
-from slowwave.flows.ask.lineage_steps import Step
+from slowwave.flows.ask.lineage_steps import LineageStep
 from slowwave.flows.ask.narrowed import Narrowed
 from slowwave.transforms.graph import EVIDENCE, PUBLISHED
 
@@ -59,7 +59,7 @@ def test_one_table_is_drawn_step_by_step(home: SmallHome, monkeypatch: pytest.Mo
 def test_the_frame_runs_and_loads_nothing_whatever_a_table_is_called() -> None:
     """Names are the code's own today; one that is not stays text all the same."""
     hostile = "</svg><script src='http://x'></script><img src=x onerror=owned()>"
-    page, height = figure_page([Step("a", hostile, "published", about=hostile)])
+    page, height = figure_page([LineageStep("a", hostile, "published", about=hostile)])
     assert "<script" not in page
     assert "<img" not in page
     assert "default-src 'none'" in page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.dashboards.app.marks import QUOTED, SHARED, Span, cut_spans, mark_text
+from slowwave.dashboards.app.marks import QUOTED, SHARED, MarkedSpan, cut_spans, mark_text
 from slowwave.transforms.evidence.params import EvidenceParams
 
 PARAMS = EvidenceParams()
@@ -42,4 +42,4 @@ def test_marking_and_cutting_lose_no_character(text, memories, most):
     first, rest = cut_spans(spans, most)
     assert "".join(span.text for span in first) == text[:most]
     assert "".join(span.text for span in rest) == text[most:]
-    assert all(isinstance(span, Span) and span.text for span in [*first, *rest])
+    assert all(isinstance(span, MarkedSpan) and span.text for span in [*first, *rest])

@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 from slowwave.dashboards.charts import logs, memories
-from slowwave.dashboards.charts.parts import drawn
-from slowwave.dashboards.charts.theme import DASHES, PALETTE, SHAPES, chart_svg, chart_words, untitled
+from slowwave.dashboards.charts.parts import combine_layers
+from slowwave.dashboards.charts.theme import DASHES, PALETTE, SHAPES, chart_svg, chart_words, remove_title
 
 HOSTILE = [
     "</svg><script>alert(1)</script>",
@@ -43,7 +43,7 @@ def refused(texts: list[str]) -> pl.DataFrame:
 
 def clipped() -> alt.LayerChart:
     layer = alt.Chart(alt.InlineData(values=[{"n": 1}])).mark_bar(clip=True).encode(alt.X("n:Q"))
-    return drawn([layer], "Clipped", "of n", "One bar", 20)
+    return combine_layers([layer], "Clipped", "of n", "One bar", 20)
 
 
 def luminance(colour: str) -> float:
@@ -91,7 +91,7 @@ def test_hostile_texts_stay_text():
 
 def test_what_xml_cannot_hold_is_written_out_whatever_chart_holds_it():
     layer = alt.Chart(alt.InlineData(values=[{"n\x01": "a\x02"}])).mark_text().encode(alt.Text("n\x01:N"))
-    svg = chart_svg(drawn([layer], "T\x00", "\ufffe", "\x1b", 20))
+    svg = chart_svg(combine_layers([layer], "T\x00", "\ufffe", "\x1b", 20))
     assert parsed(svg).get("aria-label") == "T\\x00. \\x1b"
 
 
@@ -132,7 +132,7 @@ def test_text_takes_the_colour_of_the_page():
 def test_a_page_may_set_the_words_itself():
     chart = logs.quarantine_reasons(refused(["one", "two"]))
     words = chart_words(chart)
-    bare = untitled(chart)
+    bare = remove_title(chart)
     assert chart_words(bare)[:2] == ("", "")
     assert chart_words(bare)[2] == words[2]
     assert chart_words(chart) == words

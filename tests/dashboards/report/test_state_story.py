@@ -18,20 +18,23 @@ def counts(**columns: list[object]) -> pl.DataFrame:
 
 def test_data_quality_is_counted() -> None:
     reasons = pl.DataFrame({"refused": [2, 1], "reason": ["prompt is blank", "x"]})
-    assert state_story.refused(reasons) == [
+    assert state_story.describe_quarantine(reasons) == [
         "3 rows were refused so far, for 2 reasons; most often, 2 rows: “prompt is blank”"
     ]
     tied = reasons.with_columns(refused=pl.lit(2))
-    assert "4 rows were refused so far, for 2 reasons; among them, 2 rows:" in state_story.refused(tied)[0]
-    assert state_story.refused(reasons.clear()) == ["No row was ever refused."]
+    assert "4 rows were refused so far, for 2 reasons; among them, 2 rows:" in state_story.describe_quarantine(tied)[0]
+    assert state_story.describe_quarantine(reasons.clear()) == ["No row was ever refused."]
     days = pl.DataFrame({"rows_count": [1000, 234], "inferred_count": [0, 0], "late_count": [0, 5]})
-    assert state_story.landed(days)[0].startswith(
+    assert state_story.describe_landed_rows(days)[0].startswith(
         "1,234 rows are in the tables, each in its latest version; 5 were recorded"
     )
     inferred = days.with_columns(inferred_count=pl.Series([1, 0]))
-    assert ", each in its latest version, of them 1 inferred outcome; 5 were" in state_story.landed(inferred)[0]
-    assert "an inline `success` makes an outcome of its own" in state_story.landed(days)[1]
-    assert state_story.landed(days.clear()) == ["No row has landed yet."]
+    assert (
+        ", each in its latest version, of them 1 inferred outcome; 5 were"
+        in state_story.describe_landed_rows(inferred)[0]
+    )
+    assert "an inline `success` makes an outcome of its own" in state_story.describe_landed_rows(days)[1]
+    assert state_story.describe_landed_rows(days.clear()) == ["No row has landed yet."]
 
 
 def test_what_became_of_failing_strategies_is_said_as_measured() -> None:

@@ -211,10 +211,12 @@ def test_alarms_are_counted_by_level_beside_the_projects() -> None:
     without = (
         "No alarm for 5 of 6 projects with memories; of these 2 were hardly used, so that little is known of them."
     )
-    assert story.alarmed(counts(level=["critical"], rows=[2]), healths) == ["2 alarms: 2 critical.", without]
+    assert story.describe_alarms(counts(level=["critical"], rows=[2]), healths) == ["2 alarms: 2 critical.", without]
     healthy = healths.filter(pl.col("health") == "healthy")
-    assert story.alarmed(counts(level=[], rows=[]), healthy) == ["No alarm for any of 3 projects with memories."]
-    assert story.alarmed(counts(level=[], rows=[]), healths.clear()) == ["No project is known yet."]
+    assert story.describe_alarms(counts(level=[], rows=[]), healthy) == [
+        "No alarm for any of 3 projects with memories."
+    ]
+    assert story.describe_alarms(counts(level=[], rows=[]), healths.clear()) == ["No project is known yet."]
 
 
 def calibration(low: float | None, high: float | None) -> pl.DataFrame:
@@ -267,5 +269,8 @@ def test_ungraded_forecasts_say_what_is_missing() -> None:
 def test_warnings_are_counted_whole_and_shown_in_part() -> None:
     said, count = story.warnings("\n".join(f"audit {number}" for number in range(30)))
     assert (len(said), count) == (8, 30)
-    assert story.warned(count, len(said)) == "30 warnings, none of which stopped the publish; the first 8 of them."
+    assert (
+        story.describe_warnings(count, len(said))
+        == "30 warnings, none of which stopped the publish; the first 8 of them."
+    )
     assert story.warnings(None) == ([], 0)

@@ -19,7 +19,7 @@ from tried_methods import tried
 
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.transforms.core.schema import Table
-from slowwave.transforms.evidence.echo.echo import Echo, echo_matches, normalised
+from slowwave.transforms.evidence.echo.echo import Echo, echo_matches, normalise_text
 from slowwave.transforms.learning.learned import learned_in_order
 from slowwave.transforms.learning.tables import Heuristics
 
@@ -30,7 +30,7 @@ SAID = LONG[:60].lower()
 def tried_pattern(content: pl.Expr, params: object) -> pl.Expr:
     """Half of what echo/1 looks for."""
     del params
-    prefix = normalised(content).str.slice(0, 40)
+    prefix = normalise_text(content).str.slice(0, 40)
     return pl.when(prefix.str.len_chars() >= 12).then(prefix)
 
 

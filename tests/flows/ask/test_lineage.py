@@ -12,7 +12,7 @@ import pytest
 from small_home import SmallHome, interaction, memory
 
 from slowwave.flows.ask.lineage import run_lineage
-from slowwave.flows.ask.lineage_steps import Step, by_room, last_run, lineage
+from slowwave.flows.ask.lineage_steps import LineageStep, by_room, last_run, lineage
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.transforms.graph import EVIDENCE, NODES, PUBLISHED, STATES
@@ -32,12 +32,12 @@ def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
     return run
 
 
-def of_home(settings: Settings, table: str | None) -> list[Step]:
+def of_home(settings: Settings, table: str | None) -> list[LineageStep]:
     """The steps as the command has them."""
     return lineage(table, settings.params(), last_run(settings))
 
 
-def steps(table: str | None, home: Path) -> dict[str, Step]:
+def steps(table: str | None, home: Path) -> dict[str, LineageStep]:
     """By id."""
     return {step.id: step for step in of_home(Settings(home=home), table)}
 
@@ -117,7 +117,7 @@ def test_costs_are_those_of_the_last_publish(tmp_path: Path):
 def test_the_tree_tells_each_step_once_and_its_columns_where_they_are_read(ask: Ask):
     text = ask("project_health")
     heads = [line.lstrip("│├└─ ").split("  ")[0] for line in text.splitlines()[4:]]
-    handed = {given.name for node in NODES for given in node.gives if not isinstance(given, type)}
+    handed = {given.name for node in NODES for given in node.outputs if not isinstance(given, type)}
     expanded = [head for head, line in zip(heads, text.splitlines()[4:], strict=True) if "(see above)" not in line]
     assert len([head for head in expanded if head in handed]) == len({head for head in expanded if head in handed})
     assert "interactions  interaction_id, created_at, project, agent, session_id, user_id\n" in text
@@ -127,7 +127,7 @@ def test_the_tree_tells_each_step_once_and_its_columns_where_they_are_read(ask: 
 def test_json_is_a_list_of_steps(ask: Ask):
     told = json.loads(ask("heuristics", "json"))
     assert told[-1]["name"] == "heuristics"
-    assert set(told[-1]) == set(Step.__dataclass_fields__)
+    assert set(told[-1]) == set(LineageStep.__dataclass_fields__)
     assert "heuristic/3" in told[-1]["methods"]
 
 

@@ -17,7 +17,7 @@ import pytest
 from small_home import SmallHome, interaction, memory
 
 from slowwave.dashboards.report import page as made
-from slowwave.flows.ask.report import reported
+from slowwave.flows.ask.report import ensure_current_report
 from slowwave.flows.cli import main as cli
 from slowwave.flows.lake.published import report_file, reports_folder
 from slowwave.flows.nightly.prune import _KEEP_REPORTS
@@ -117,14 +117,14 @@ def test_what_cannot_be_reported_is_said_in_a_line(home: SmallHome, command: Com
 @pytest.mark.slow
 def test_a_night_writes_what_is_missing_and_keeps_what_is_there(home: SmallHome, twice: list[str]) -> None:
     path = report_file(home.settings, twice[1])
-    assert reported(home.settings) == str(path)
+    assert ensure_current_report(home.settings) == str(path)
     path.write_text("as it was")
-    assert reported(home.settings) == str(path)
+    assert ensure_current_report(home.settings) == str(path)
     assert path.read_text() == "as it was"
 
 
 def test_nothing_is_reported_before_any_publish(home: SmallHome) -> None:
-    assert reported(home.settings) == ""
+    assert ensure_current_report(home.settings) == ""
     assert not home.folder.exists()
 
 
@@ -133,7 +133,7 @@ def test_nothing_is_reported_before_any_publish(home: SmallHome) -> None:
 def test_a_fault_of_the_report_is_told_and_harms_nothing(home: SmallHome) -> None:
     before = home.settings.current.readlink()
     reports_folder(home.settings).write_text("in the way")
-    told = reported(home.settings)
+    told = ensure_current_report(home.settings)
     assert told.startswith("not written: ")
     assert told.endswith("; `slowwave report` tries again")
     assert home.settings.current.readlink() == before
@@ -149,7 +149,7 @@ def test_a_report_that_aborts_or_hangs_is_told_and_harms_nothing(
     python.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(python))
     monkeypatch.setattr("slowwave.flows.ask.report._MOST_SECONDS", 1)
-    assert told in reported(home.settings)
+    assert told in ensure_current_report(home.settings)
     assert names(home) == []
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.flows.ask.why.strongest import (
-    Evidence,
+    EvidenceEvent,
     interaction_memories,
     memory_evidence,
     observation_evidence,
@@ -19,7 +19,7 @@ from slowwave.flows.ask.why.strongest import (
 
 START = datetime(2026, 3, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 PIECES = st.builds(
-    Evidence,
+    EvidenceEvent,
     st.sampled_from("abcdef"),
     st.integers(0, 5).map(lambda day: START + timedelta(days=day)),
     st.sampled_from(["quoted", "used"]),

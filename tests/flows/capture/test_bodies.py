@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.flows.capture.bodies import RefusedBodyError, _Taken, _unpacked
-from slowwave.flows.capture.limits import Held
+from slowwave.flows.capture.bodies import RefusedBodyError, _Taken, _unpack_gzip
+from slowwave.flows.capture.limits import BufferedBytes
 
 MOST = 2**21
 
 
-def unpacked(packed: bytes, held: Held | None = None) -> bytes:
-    return _unpacked(packed, MOST, _Taken(held or Held(2**30)))
+def unpacked(packed: bytes, held: BufferedBytes | None = None) -> bytes:
+    return _unpack_gzip(packed, MOST, _Taken(held or BufferedBytes(2**30)))
 
 
 def refused(packed: bytes) -> tuple[int, str]:
@@ -35,7 +35,7 @@ def test_what_is_packed_over_many_blocks_is_whole():
     text = bytes(range(256)) * 4_000 + zlib.compress(b"odd") * 1_000
     packed = gzip.compress(text, 0)  # longer than what is given to it at once
     assert unpacked(packed + gzip.compress(b"end")) == text + b"end"
-    held = Held(2**30)
+    held = BufferedBytes(2**30)
     unpacked(packed, held)
     assert held.bytes == len(text)
 

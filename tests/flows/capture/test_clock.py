@@ -16,8 +16,8 @@ from small_home import SmallHome
 
 from slowwave.flows.capture import committer as committers
 from slowwave.flows.capture.committer import Committer
-from slowwave.flows.capture.counts import Counts
-from slowwave.flows.capture.posts import Answer, Post, Sender
+from slowwave.flows.capture.counts import ReceiverCounts
+from slowwave.flows.capture.posts import HttpAnswer, Post, Sender
 from slowwave.flows.capture.senders import Senders
 from slowwave.flows.capture.spool import Spool
 from slowwave.flows.land.received.names import received_files
@@ -48,7 +48,7 @@ def home(tmp_path: Path) -> SmallHome:
 
 @contextmanager
 def committing(home: SmallHome) -> Iterator[Committer]:
-    committer = Committer(Spool(home.settings), Senders(home.settings, must_have_token=False), Counts())
+    committer = Committer(Spool(home.settings), Senders(home.settings, must_have_token=False), ReceiverCounts())
     try:
         yield committer
     finally:
@@ -56,7 +56,7 @@ def committing(home: SmallHome) -> Iterator[Committer]:
 
 
 def post(committer: Committer, row: dict[str, Any], key: str = "") -> str:
-    told: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+    told: queue.SimpleQueue[HttpAnswer] = queue.SimpleQueue()
     committer.put(Post("interactions", json.dumps(row).encode(), False, Sender(), key, told.put))
     (known,) = json.loads(told.get(timeout=60).body)["ids"]
     return known

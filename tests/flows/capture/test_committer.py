@@ -17,8 +17,8 @@ from small_home import SmallHome
 from slowwave.flows.capture import committer as committers
 from slowwave.flows.capture import spool as spools
 from slowwave.flows.capture.committer import Committer
-from slowwave.flows.capture.counts import Counts
-from slowwave.flows.capture.posts import Answer, Post, Sender
+from slowwave.flows.capture.counts import ReceiverCounts
+from slowwave.flows.capture.posts import HttpAnswer, Post, Sender
 from slowwave.flows.capture.senders import Senders
 from slowwave.flows.capture.spool import Spool
 from slowwave.flows.lake.lake import Lake
@@ -34,12 +34,12 @@ class Receiving:
 
     def __init__(self, home: SmallHome) -> None:
         self.home = home
-        self.counts = Counts()
+        self.counts = ReceiverCounts()
         self.spool = Spool(home.settings)
         self.committer = Committer(self.spool, Senders(home.settings, must_have_token=False), self.counts)
 
-    def put(self, where: Any, body: object, sender: Sender = NOBODY, key: str = "") -> queue.SimpleQueue[Answer]:
-        told: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+    def put(self, where: Any, body: object, sender: Sender = NOBODY, key: str = "") -> queue.SimpleQueue[HttpAnswer]:
+        told: queue.SimpleQueue[HttpAnswer] = queue.SimpleQueue()
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.committer.put(Post(where, raw, False, sender, key, told.put))
         return told
@@ -142,7 +142,7 @@ def test_of_what_came_at_once_only_what_was_not_kept_is_asked_for_again(
         ("interactions", {"response": "no prompt"}),
         ("traces", {"resourceSpans": [{"scopeSpans": []}]}),
     ]
-    told: list[queue.SimpleQueue[Answer]] = [queue.SimpleQueue() for _ in posts]
+    told: list[queue.SimpleQueue[HttpAnswer]] = [queue.SimpleQueue() for _ in posts]
     group = [
         Post(where, json.dumps(body).encode(), False, NOBODY, "", one.put)
         for (where, body), one in zip(posts, told, strict=True)

@@ -64,7 +64,7 @@ def home(template: SmallHome, tmp_path: Path) -> SmallHome:
 def applied(home: SmallHome, *, dry_run: bool = False) -> Outcome:
     with writer_lock(home.settings, "forget apply"):
         published = published_plan(home.settings)
-        return apply_plan(start_run(home.settings, "backfill"), published, published.chosen(), dry_run=dry_run)
+        return apply_plan(start_run(home.settings, "backfill"), published, published.select_rows(), dry_run=dry_run)
 
 
 def restored(home: SmallHome, *memory_ids: str, **options: Any) -> Outcome:
@@ -174,7 +174,9 @@ def test_restoring_brings_back_exactly_what_was(home: SmallHome, how: str) -> No
 def test_restoring_a_command_leaves_what_others_archived(home: SmallHome) -> None:
     published = published_plan(home.settings)
     with writer_lock(home.settings, "forget apply"):
-        first = apply_plan(start_run(home.settings, "backfill"), published, published.chosen(limit=1), dry_run=False)
+        first = apply_plan(
+            start_run(home.settings, "backfill"), published, published.select_rows(limit=1), dry_run=False
+        )
     second = applied(home)
     assert sorted([*first.changed, *second.changed]) == sorted(SUPERSEDED)
     assert restored(home, command_id=first.command_id).changed == first.changed

@@ -20,7 +20,7 @@ from slowwave.flows.ask.narrowed import Narrowed, narrow
 from slowwave.flows.cli import main as cli
 from slowwave.flows.decide.review import WrongUseError
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.llm.stage import open_questions, prompted
+from slowwave.flows.llm.stage import build_questions, open_questions
 from slowwave.flows.publish.log_as_of import LogAsOf
 
 
@@ -164,7 +164,7 @@ def test_a_rejected_or_merged_statement_stays_that_users_and_merges_into_no_othe
 def test_no_question_to_a_model_and_no_proposed_merge_is_about_both(home):
     log = LogAsOf(Lake(Path(home.settings.lake)), AS_OF, home.settings.params())
     changes, wanted = open_questions(log)
-    asked_about = [str(question.prompt) for question in prompted(wanted, changes, log)]
+    asked_about = [str(question.prompt) for question in build_questions(wanted, changes, log)]
     told = {user: [text for text in asked_about if word in text] for user, word in SECRETS.items()}
     assert min(map(len, told.values())) > 10
     # `shared` has the same words in both, and is compared with nothing of the other

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from slowwave.flows.engines.cluster import done, message_of, own_code, require_engine
+from slowwave.flows.engines.cluster import message_of, own_code, require_engine, run_task_message
 from slowwave.flows.engines.settings import MEMORY, EngineName, EngineSettings, engine_settings
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
@@ -90,12 +90,12 @@ def test_an_address_that_the_engine_does_not_speak_is_refused_before_it_is_tried
 
 
 def test_a_worker_of_another_version_reads_nothing_of_the_task() -> None:
-    came = done(f"{own_code()}, changed", b"no message of this version")
+    came = run_task_message(f"{own_code()}, changed", b"no message of this version")
     assert (
         came.refused
         == f"has {own_code()}, not {own_code()}, changed: install the same on every worker, start them again"
     )
-    assert done(own_code(), message_of(len, "four")).value == len("four")
+    assert run_task_message(own_code(), message_of(len, "four")).value == len("four")
 
 
 def test_neither_dask_nor_ray_is_loaded_unless_chosen(tmp_path: Path) -> None:

@@ -289,7 +289,7 @@ def test_traces_of_large_files_are_read_in_parts(tmp_path: Path) -> None:
     ]
     write_lines(tmp_path / "a.json", *documents[::2])
     write_lines(tmp_path / "b.json", *documents[1::2])
-    units = OTLP.found(tmp_path).units
+    units = OTLP.find_units(tmp_path).units
     whole, parts = join_units(units, _otlp_parts), join_units(units, _otlp_parts, unit_bytes=9_000)
     assert len(whole) == 1
     assert len(parts) > 5

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from small_home import SmallHome, interaction, memory
 
-from slowwave.flows.ask.report import reported
+from slowwave.flows.ask.report import ensure_current_report
 from slowwave.flows.care import doctor
 from slowwave.flows.kernel.doors import home_doors, home_umask, left_ajar
 from slowwave.flows.kernel.errors import UserError
@@ -82,7 +82,7 @@ def test_what_commands_make_in_a_home_is_its_owners_alone(home: SmallHome) -> No
     try:
         with home_doors():
             home.nightly()
-            reported(home.settings)
+            ensure_current_report(home.settings)
     finally:
         os.umask(before)
     assert_closed(home, "inbox", "lake/.lock", "serving/runs", "reports")

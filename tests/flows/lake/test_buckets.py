@@ -20,9 +20,9 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import holder, writer_lock
 from slowwave.flows.kernel.storage import bucket as buckets
 from slowwave.flows.kernel.storage.bucket import Bucket
-from slowwave.flows.kernel.storage.client import Client
+from slowwave.flows.kernel.storage.client import BucketClient
 from slowwave.flows.kernel.storage.faults import BucketError, FencedError
-from slowwave.flows.kernel.storage.lease import leased
+from slowwave.flows.kernel.storage.lease import hold_lease
 from slowwave.flows.kernel.storage.mounts import bucket_at
 from slowwave.flows.kernel.storage.ranges import PartialCopies
 from slowwave.flows.kernel.storage.storage import mount
@@ -253,7 +253,7 @@ def test_one_that_is_not_heard_of_runs_out(home: Home) -> None:
     client = _bucket_client(home)
     said = b'{"number": 4, "holder": {"command": "land"}, "seconds": 0.05, "written": "once"}'
     client.write_if(".lock", said, None)
-    with leased(
+    with hold_lease(
         client,
         ".lock",
         {"command": "nightly"},
@@ -265,7 +265,7 @@ def test_one_that_is_not_heard_of_runs_out(home: Home) -> None:
         assert lease.number == 5
 
 
-def _bucket_client(home: Home) -> Client:
+def _bucket_client(home: Home) -> BucketClient:
     return _bucket(home).client
 
 

@@ -22,7 +22,7 @@ import pytest
 import zstandard
 
 from slowwave.flows.lake.erased.decoded import decoded_texts
-from slowwave.flows.lake.erased.row_texts import joined, leaves
+from slowwave.flows.lake.erased.row_texts import join_texts, leaves
 from slowwave.flows.life.texts import Sought
 from slowwave.transforms.language.text_windows import WindowSet, text_windows
 
@@ -75,8 +75,10 @@ def test_it_is_found_however_it_is_packed_and_escaped(tmp_path: Path, packed: st
     path = tmp_path / "file"
     path.write_bytes(PACKED[packed](said.encode()))
     for one in (sought(ID), sought(texts=(TEXT,))):
-        assert any(one.found(texts).any() for texts in decoded_texts(path))
-    assert not any(sought("asked-of", "1", "-ada/1", texts=(TEXT[::-1],)).found(t).any() for t in decoded_texts(path))
+        assert any(one.match_rows(texts).any() for texts in decoded_texts(path))
+    assert not any(
+        sought("asked-of", "1", "-ada/1", texts=(TEXT[::-1],)).match_rows(t).any() for t in decoded_texts(path)
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,14 +98,14 @@ def test_beside_texts_that_are_damaged_it_is_found(tmp_path: Path, nested: Calla
     damaged = pa.Array.from_buffers(pa.string(), len(texts), texts.buffers())
     pq.write_table(pa.table({"t": nested(damaged)}), path, compression="zstd")
     for one in (sought(ID), sought(texts=(TEXT,))):
-        assert any(one.found(texts).any() for texts in decoded_texts(path))
+        assert any(one.match_rows(texts).any() for texts in decoded_texts(path))
 
 
 def test_what_no_value_can_be_made_of_is_read_as_bytes(tmp_path: Path) -> None:
     path = tmp_path / "file.parquet"
     times = pl.Series([[2**62]], dtype=pl.List(pl.Int64)).cast(pl.List(pl.Datetime("ms")))
     pl.DataFrame({"t": [TEXT], "times": times}).write_parquet(path, compression="uncompressed")
-    assert any(sought(texts=(TEXT,)).found(texts).any() for texts in decoded_texts(path))
+    assert any(sought(texts=(TEXT,)).match_rows(texts).any() for texts in decoded_texts(path))
 
 
 @pytest.mark.parametrize("closed", [(6, 8, 1), (8, 10, 99)], ids=["with a password", "packed in an unknown way"])
@@ -121,12 +123,12 @@ def test_of_an_archive_that_is_partly_closed_the_rest_is_looked_at(
     with zipfile.ZipFile(tmp_path / "file") as archive, pytest.raises(RuntimeError):
         archive.read("first.txt")
     for one in (sought(ID), sought(texts=(TEXT,)), sought("first.txt")):
-        assert any(one.found(texts).any() for texts in decoded_texts(tmp_path / "file"))
+        assert any(one.match_rows(texts).any() for texts in decoded_texts(tmp_path / "file"))
 
 
 @pytest.mark.parametrize("depth", [1, 900, 1_023])
 def test_however_deep_it_is_nested_it_is_found(depth: int) -> None:
-    assert sought(ID).found([joined(["[" * depth + json.dumps({"id": ID}) + "]" * depth])]).any()
+    assert sought(ID).match_rows([join_texts(["[" * depth + json.dumps({"id": ID}) + "]" * depth])]).any()
 
 
 def test_texts_of_a_value_stand_in_order() -> None:
@@ -149,8 +151,8 @@ def test_every_row_of_every_table_is_looked_at(tmp_path: Path, kind: str) -> Non
             connection.execute('INSERT INTO "odd ""name" VALUES (?, ?)', [nested["extra"], TEXT.encode()])
         connection.close()
     for one in (sought(ID), sought(texts=(TEXT,))):
-        assert any(one.found(texts).any() for texts in decoded_texts(path))
-    assert not any(sought("nobody here").found(texts).any() for texts in decoded_texts(path))
+        assert any(one.match_rows(texts).any() for texts in decoded_texts(path))
+    assert not any(sought("nobody here").match_rows(texts).any() for texts in decoded_texts(path))
 
 
 @pytest.mark.parametrize(
@@ -168,4 +170,4 @@ def test_every_row_of_every_table_is_looked_at(tmp_path: Path, kind: str) -> Non
     ],
 )
 def test_an_id_is_named_where_it_stands_as_itself(name: str, row: list[object], is_named: bool) -> None:
-    assert bool(sought(name).found([joined(row)])[0]) == is_named
+    assert bool(sought(name).match_rows([join_texts(row)])[0]) == is_named

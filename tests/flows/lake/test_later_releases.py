@@ -111,13 +111,13 @@ COMPUTED = '''def agent_days(interactions: pl.LazyFrame) -> pl.LazyFrame:
 '''
 NODE = """    Node(
         "slowwave.transforms.evidence.memory_days:agent_days",
-        gives=(AgentDays,),
-        takes={"interactions": REPLAYED},
+        outputs=(AgentDays,),
+        inputs={"interactions": REPLAYED},
         grain="day",
         is_in_lake=True,
     ),
 """
-WORDS = '    Node("", gives=(WORD_VECTORS,), takes={}),\n'
+WORDS = '    Node("", outputs=(WORD_VECTORS,), inputs={}),\n'
 
 
 def add_a_column(home: SmallHome) -> None:
@@ -182,8 +182,8 @@ PUBLISHED_DAYS_COMPUTED = '''def published_days(interactions: Lazy[ReplayedInter
 '''
 PUBLISHED_DAYS_NODE = """    Node(
         "slowwave.transforms.evidence.memory_days:published_days",
-        gives=(PublishedDays,),
-        takes={"interactions": ReplayedInteractions},
+        outputs=(PublishedDays,),
+        inputs={"interactions": ReplayedInteractions},
         grain="day",
     ),
 """

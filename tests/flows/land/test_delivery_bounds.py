@@ -245,7 +245,7 @@ def test_texts_are_kept_as_dictionaries_where_decoding_makes_much_of_them() -> N
     many = dictionary(3_000, "a" * 100_000)
     few = pa.table({"prompt": ["a", "b"], "created_at": ["2026-03-01"] * 2, "memories_used": [["m1", "m2"]] * 2})
     for table, kept in ((many, ["prompt", "response"]), (few, [])):
-        file, _ = delivery_parquet._opened(io.BytesIO(of_parquet(table)), LONGEST_ROW)
+        file, _ = delivery_parquet._open_file(io.BytesIO(of_parquet(table)), LONGEST_ROW)
         types = file.schema_arrow
         assert [field.name for field in types if pa.types.is_dictionary(field.type)] == kept
 

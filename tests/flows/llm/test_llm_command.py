@@ -18,7 +18,7 @@ from small_home import SmallHome, memory
 from slowwave.flows.cli import main as cli
 from slowwave.flows.cli.curate import run_curate
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.llm.asking import Asked
+from slowwave.flows.llm.asking import QuestionsReport
 from slowwave.flows.llm.stage import asked_line
 
 pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
@@ -143,11 +143,11 @@ def test_curate_says_what_is_missing(tmp_path, monkeypatch, given, says):
 
 
 def test_one_request_is_one_request():
-    assert asked_line(Asked(open=1, landed=1, tokens=9, calls=1)) == "1 answered with 1 request and 9 tokens"
+    assert asked_line(QuestionsReport(open=1, landed=1, tokens=9, calls=1)) == "1 answered with 1 request and 9 tokens"
 
 
 def test_the_line_says_what_went_wrong_and_how_often():
-    answers = Asked(open=9, landed=4, tokens=1_234, calls=12, ended="HTTP 500")
+    answers = QuestionsReport(open=9, landed=4, tokens=1_234, calls=12, ended="HTTP 500")
     answers.failed.update({"HTTP 500": 3})
     assert asked_line(answers) == (
         "4 answered with 12 requests and 1,234 tokens; 3 without an answer (HTTP 500 × 3); 5 pending: the rules'"

@@ -16,7 +16,7 @@ from small_home import SmallHome, interaction, memory, outcome
 from slowwave.dashboards.cookbook.cookbook import cookbook
 from slowwave.flows.ask.narrowed import EVERYTHING, Narrowed
 from slowwave.flows.mcp.inert import inert, inert_json
-from slowwave.flows.mcp.published import Published
+from slowwave.flows.mcp.published import PublishConnections
 from slowwave.flows.mcp.server import mcp_server
 
 THEIRS = "the plan of the other project"
@@ -47,7 +47,7 @@ def called(home: SmallHome, tool: str, narrowed: Narrowed = EVERYTHING, **argume
     """The structured answer of a call, or the text of its refusal."""
 
     async def call() -> Any:
-        server = mcp_server(Published(home.settings), lambda _request: narrowed)
+        server = mcp_server(PublishConnections(home.settings), lambda _request: narrowed)
         async with Client(server) as client:
             return await client.call_tool(tool, arguments)
 
@@ -101,7 +101,9 @@ def test_more_rows_than_are_shown_are_told_of(home: SmallHome) -> None:
 @pytest.mark.slow
 def test_no_question_tells_of_what_the_limits_leave_out(home: SmallHome) -> None:
     async def asked() -> dict[str, Any]:
-        async with Client(mcp_server(Published(home.settings), lambda _request: Narrowed(project="shop"))) as client:
+        async with Client(
+            mcp_server(PublishConnections(home.settings), lambda _request: Narrowed(project="shop"))
+        ) as client:
             told = {}
             for name, recipe in cookbook().items():
                 params = {param: "secret" for param, value in recipe.params.items() if value is None}
@@ -183,7 +185,7 @@ def test_without_a_publish_that_is_said(tmp_path) -> None:
 
 def test_tools_only_read_and_say_when_to_use_them(home: SmallHome) -> None:
     async def listed() -> Any:
-        async with Client(mcp_server(Published(home.settings), lambda _request: EVERYTHING)) as client:
+        async with Client(mcp_server(PublishConnections(home.settings), lambda _request: EVERYTHING)) as client:
             return (await client.list_tools()).tools
 
     for tool in asyncio.run(listed()):

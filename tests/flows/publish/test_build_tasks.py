@@ -21,7 +21,7 @@ from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.nightly.build import build
 from slowwave.flows.nightly.nightly import make_plan, nightly, start_run
 from slowwave.flows.publish import large_days
-from slowwave.flows.publish.build_tasks import BuildTask, build_tasks, built, replay
+from slowwave.flows.publish.build_tasks import BuildTask, build_tasks, replay, run_build_task
 from slowwave.flows.publish.replay import batches_of_days, build_days
 from slowwave.transforms.evidence.tables import MemoryReferences
 from slowwave.transforms.landing.ledger_tables import Runs
@@ -55,7 +55,7 @@ def test_tasks_are_plain_data_and_build_what_a_night_builds(home: SmallHome, tas
     assert [str(task) for task in tasks] == [f"replay 2026-03-0{day}" for day in range(2, 8)]
     umask = os.umask(0o022)
     try:
-        days = [built(pickle.loads(pickle.dumps(task))).days for task in tasks]  # noqa: S301 - our own
+        days = [run_build_task(pickle.loads(pickle.dumps(task))).days for task in tasks]  # noqa: S301 - our own
     finally:
         assert os.umask(umask) == 0o022
     by_tasks = evidence(home)
@@ -88,13 +88,13 @@ def test_days_are_dealt_alike_in_as_few_tasks_as_that_takes(home: SmallHome) -> 
 def test_a_worker_that_reads_other_params_refuses(tasks: list[BuildTask]) -> None:
     other = replace(tasks[0].replay, params_hash="0" * 32)
     with pytest.raises(UserError, match="it reads the params otherwise than they were sent"):
-        built(replace(tasks[0], replay=other))
+        run_build_task(replace(tasks[0], replay=other))
 
 
 def test_a_worker_without_the_lake_says_so(tasks: list[BuildTask], tmp_path: Path) -> None:
     elsewhere = replace(tasks[0].replay, lake=str(tmp_path / "elsewhere"))
     with pytest.raises(UserError, match=r"there is no lake in .*elsewhere there: mount it under the same path"):
-        built(replace(tasks[0], replay=elsewhere))
+        run_build_task(replace(tasks[0], replay=elsewhere))
     assert not (tmp_path / "elsewhere").exists()
 
 

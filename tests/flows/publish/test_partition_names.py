@@ -110,19 +110,19 @@ def test_a_param_names_the_tables_that_follow_from_it(name):
     renamed = {table.name for table in EVIDENCE if named(changed, table) != named(Params(), table)}
     follow = {table.name for table in EVIDENCE if f"{name}.".startswith(tuple(f"{p}." for p in params_behind(table)))}
     assert renamed == follow != set()
-    assert changed.named([name], is_any_long=True, is_any_cited=True) == {name: OTHER[name]}
+    assert changed.partition_params([name], is_any_long=True, is_any_cited=True) == {name: OTHER[name]}
 
 
 def named(of: Params, table: type[Table]) -> dict[str, object]:
-    return of.named(params_behind(table), is_any_long=True, is_any_cited=True)
+    return of.partition_params(params_behind(table), is_any_long=True, is_any_cited=True)
 
 
 @pytest.mark.slow
 def test_a_day_whose_answers_cite_nothing_is_named_as_before_there_were_citations():
-    assert Params().named(["evidence"], is_any_long=True, is_any_cited=False) == {}
+    assert Params().partition_params(["evidence"], is_any_long=True, is_any_cited=False) == {}
     assert {table.name for table in EVIDENCE if named(Params(), table)} == CITED
     other = params("evidence.cited_method", "cited/0")
-    assert other.named(["evidence"], is_any_long=True, is_any_cited=False) == {}
+    assert other.partition_params(["evidence"], is_any_long=True, is_any_cited=False) == {}
 
 
 @pytest.mark.slow
@@ -139,9 +139,14 @@ def test_what_lies_behind_which_table():
 @pytest.mark.slow
 def test_the_methods_that_are_alike_without_a_long_memory_share_names():
     with_used_1 = params("evidence.used.method", "used/1")
-    assert with_used_1.named(["evidence"], is_any_long=False, is_any_cited=False) == {}
-    assert with_used_1.named(["evidence"], is_any_long=True, is_any_cited=False) == {"evidence.used.method": "used/1"}
-    assert params("evidence.used.method", "used/0").named(["evidence"], is_any_long=False, is_any_cited=False) != {}
+    assert with_used_1.partition_params(["evidence"], is_any_long=False, is_any_cited=False) == {}
+    assert with_used_1.partition_params(["evidence"], is_any_long=True, is_any_cited=False) == {
+        "evidence.used.method": "used/1"
+    }
+    assert (
+        params("evidence.used.method", "used/0").partition_params(["evidence"], is_any_long=False, is_any_cited=False)
+        != {}
+    )
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import pytest
 from slowwave.flows.kernel.stage_costs import StageCosts, heard_by
 from slowwave.flows.publish.runner import Runner
 from slowwave.transforms.core.frames import FrameError
-from slowwave.transforms.core.node import Handed, Node, Part, Rows, in_order
+from slowwave.transforms.core.node import Handed, LandedInput, Node, TableInput, in_order
 from slowwave.transforms.core.schema import Table, column
 from slowwave.transforms.graph import NODES
 from slowwave.transforms.landing.tables import Interactions
@@ -59,7 +59,7 @@ class ByDay(Words):
     name: ClassVar[str] = "by_day"
 
 
-ROWS = Rows(Interactions, ("interaction_id", "prompt"))
+ROWS = LandedInput(Interactions, ("interaction_id", "prompt"))
 SPLIT, LIMIT = Handed("split", "Words."), Handed("limit", "The longest that counts.")
 
 
@@ -96,14 +96,17 @@ def too_much(words: pl.DataFrame) -> pl.DataFrame:
 
 
 seen: list[Any] = []
-SPLITTING = Node(f"{HERE}split", gives=(SPLIT,), takes={"interactions": ROWS})
-COUNTING = Node("", gives=(Counts,), takes={"interactions": ROWS}, grain="day", is_in_lake=True)
-LIMITING = Node("", gives=(LIMIT,), takes={})
-MEASURING = Node(f"{HERE}words", gives=(Words,), takes={"split": SPLIT, "limit": LIMIT}, stage="history")
+SPLITTING = Node(f"{HERE}split", outputs=(SPLIT,), inputs={"interactions": ROWS})
+COUNTING = Node("", outputs=(Counts,), inputs={"interactions": ROWS}, grain="day", is_in_lake=True)
+LIMITING = Node("", outputs=(LIMIT,), inputs={})
+MEASURING = Node(f"{HERE}words", outputs=(Words,), inputs={"split": SPLIT, "limit": LIMIT}, stage="history")
 CHOOSING = Node(
-    f"{HERE}longest", gives=(Longest,), takes={"words": Part(Words, ("word", "length"))}, params=("evidence", "need")
+    f"{HERE}longest",
+    outputs=(Longest,),
+    inputs={"words": TableInput(Words, ("word", "length"))},
+    params=("evidence", "need"),
 )
-DAILY = Node(f"{HERE}by_day", gives=(ByDay,), takes={"counts": Counts, "split": SPLIT}, grain="day")
+DAILY = Node(f"{HERE}by_day", outputs=(ByDay,), inputs={"counts": Counts, "split": SPLIT}, grain="day")
 
 
 class Shell:
@@ -116,7 +119,7 @@ class Shell:
     def reader(self, given: Any) -> Callable[[Runner], Any] | None:
         return (lambda _: 5) if given is LIMIT else None
 
-    def rows(self, rows: Rows, days: Iterable[date] | None) -> pl.LazyFrame:
+    def rows(self, rows: LandedInput, days: Iterable[date] | None) -> pl.LazyFrame:
         assert rows is ROWS
         assert days is None
         return pl.LazyFrame({"prompt": ["a bb", "ccc dddddd"]})
@@ -124,7 +127,7 @@ class Shell:
     def is_stored(self, table: type[Table]) -> bool:
         return table is Counts
 
-    def stored(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
+    def scan_table(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
         assert table is Counts
         of_days = DAYS if days is None else list(days)
         self.asked.append(of_days)
@@ -139,7 +142,7 @@ class Shell:
         self.written[table.name] = list(pieces)
         return sum(piece.height for piece in self.written[table.name])
 
-    def rest(self) -> None:
+    def release_memory(self) -> None:
         pass
 
 
@@ -184,11 +187,13 @@ def test_of_a_table_only_the_columns_are_kept_that_are_taken_later():
     seen_widths: list[int] = []
 
     class Watching(Shell):
-        def rest(self) -> None:
+        def release_memory(self) -> None:
             if Words in runner._values:
                 seen_widths.append(runner._values[Words].width)
 
-    one = Node(f"{HERE}longest", gives=(Longest,), takes={"words": Part(Words, ("word",))}, params=("evidence",))
+    one = Node(
+        f"{HERE}longest", outputs=(Longest,), inputs={"words": TableInput(Words, ("word",))}, params=("evidence",)
+    )
     nodes = [one, MEASURING, SPLITTING, LIMITING]
     runner = Runner(in_order(nodes), published(*nodes), Watching(), Params(), AS_OF)
     with pytest.raises(pl.exceptions.ColumnNotFoundError):
@@ -216,7 +221,9 @@ def test_a_function_gets_the_params_it_declares_and_no_others():
 
 
 def test_part_of_a_table_is_that_part():
-    some = Node(f"{HERE}longest", gives=(Longest,), takes={"words": Part(Words, ("word",))}, params=("evidence",))
+    some = Node(
+        f"{HERE}longest", outputs=(Longest,), inputs={"words": TableInput(Words, ("word",))}, params=("evidence",)
+    )
     with pytest.raises(pl.exceptions.ColumnNotFoundError, match="length"):
         ran(some, MEASURING, SPLITTING, LIMITING)
 
@@ -235,15 +242,15 @@ def test_a_stream_is_taken_piece_by_piece():
             return (lambda _: pieces) if given is streamed else super().reader(given)
 
     streamed = Handed("streamed", "Piece by piece.")
-    source = Node("", gives=(streamed,), takes={})
-    daily = Node(f"{HERE}by_day", gives=(ByDay,), takes={"counts": streamed, "split": SPLIT}, grain="day")
+    source = Node("", outputs=(streamed,), inputs={})
+    daily = Node(f"{HERE}by_day", outputs=(ByDay,), inputs={"counts": streamed, "split": SPLIT}, grain="day")
     _, shell = ran(daily, source, SPLITTING, shell=Streaming())
     assert [piece.rows() for piece in shell.written["by_day"]] == [[("a", 1)], [("bb", 2)]]
     assert calls.count("split") == 1
 
 
 def test_a_frame_of_another_table_is_refused_by_name():
-    wrong = Node(f"{HERE}too_much", gives=(Longest,), takes={"words": Words})
+    wrong = Node(f"{HERE}too_much", outputs=(Longest,), inputs={"words": Words})
     with pytest.raises(FrameError, match="not a frame of longest: columns are not declared: more"):
         ran(wrong, MEASURING, SPLITTING, LIMITING)
 
@@ -266,4 +273,4 @@ def test_progress_is_told_node_by_node():
 def test_a_node_is_plain_data():
     for node in NODES:
         again = pickle.loads(pickle.dumps(node))  # noqa: S301 - our own
-        assert (again.name, again.function, again.gives) == (node.name, node.function, node.gives)
+        assert (again.name, again.function, again.outputs) == (node.name, node.function, node.outputs)

@@ -18,7 +18,7 @@ from small_home import SmallHome, memory
 
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.storage.client import Client
+from slowwave.flows.kernel.storage.client import BucketClient
 from slowwave.flows.publish_to.files import MANIFEST, publish_to_files
 from slowwave.flows.publish_to.postgres import publish_to_postgres
 from slowwave.flows.publish_to.run import published_after_night
@@ -186,7 +186,7 @@ def test_a_bucket_names_the_objects_of_one_run(runs: list[Path], monkeypatch: py
         assert isinstance(to, Files)
         for path in [*runs, runs[0], runs[0]]:
             publish_to_files(path, to)
-        client = Client("s3://team/tables")
+        client = BucketClient("s3://team/tables")
         manifest = json.loads(client.read(MANIFEST)[0])
         assert manifest["run_id"] == runs[0].stem
         there = {key for key, _ in client.entries("runs")}

@@ -23,7 +23,7 @@ from slowwave.flows.kernel import run_ids
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage import bucket
-from slowwave.flows.kernel.storage.client import Client
+from slowwave.flows.kernel.storage.client import BucketClient
 from slowwave.flows.lake.current import links
 from slowwave.flows.nightly import prune
 from slowwave.flows.nightly.nightly import nightly
@@ -49,7 +49,9 @@ def main(nights: int = 10, a_day: int = 120) -> None:
                 (settings.inbox / file.name).write_bytes(file.content)
             _night(settings, proxy, day, datetime.fromisoformat(day) + timedelta(days=1))
         _night(settings, proxy, "again", None)
-        folders = Counter(key.rpartition("/day=")[0] or key.partition("/")[0] for key, _ in Client(_LAKE).entries(""))
+        folders = Counter(
+            key.rpartition("/day=")[0] or key.partition("/")[0] for key, _ in BucketClient(_LAKE).entries("")
+        )
         print(", ".join(f"{name} {count:,}" for name, count in folders.most_common()))
         proxy.close()
 
@@ -70,7 +72,7 @@ def _night(settings: Settings, proxy: Proxy, name: str, as_of: datetime | None) 
     with writer_lock(settings, "nightly"):
         nightly(start_run(settings, "nightly"), as_of=as_of)
     asked = dict(proxy.requests)
-    entries = [entry for _, entry in Client(_LAKE).entries("")]
+    entries = [entry for _, entry in BucketClient(_LAKE).entries("")]
     size = sum(entry.size for entry in entries) / 1e6
     print(f"{name:<12}{len(entries):>9,}{size:>8.1f}" + "".join(f"{asked.get(kind, 0):>8,}" for kind in _KINDS))
 

@@ -30,7 +30,7 @@ from slowwave.flows.nightly.prune import prune
 from slowwave.flows.nightly.retention import Retention, let_go
 from slowwave.flows.publish.run import start_run
 from slowwave.transforms.decisions.effects import HOLD, RELEASE
-from slowwave.transforms.decisions.review.changes import Wish
+from slowwave.transforms.decisions.review.changes import ReviewCommand
 from slowwave.transforms.decisions.review.decisions import REJECT
 from slowwave.transforms.landing.ledger_tables import Quarantine, RunFiles, Runs
 from slowwave.transforms.landing.tables import LANDED
@@ -98,7 +98,7 @@ def act(home: Path, what: str, number: int) -> str:
         try:
             if what == "forget apply":
                 published = published_plan(settings)
-                return str(len(apply_plan(run, published, published.chosen(limit=1 + number % 3)).changed))
+                return str(len(apply_plan(run, published, published.select_rows(limit=1 + number % 3)).changed))
             if what == "forget restore":
                 return str(len(restore(run, everything=True).changed))
             if what in {HOLD, RELEASE}:
@@ -106,7 +106,9 @@ def act(home: Path, what: str, number: int) -> str:
             queue = published_review(settings).queue
             chosen = queue["item_id"].to_list()[number % max(1, queue.height) :][:1]
             return (
-                str(len(review(run, Wish(REJECT), chosen, by="machine", reason=None).decided)) if chosen else "nothing"
+                str(len(review(run, ReviewCommand(REJECT), chosen, by="machine", reason=None).decided))
+                if chosen
+                else "nothing"
             )
         except UserError as error:  # nothing of that kind is there, or the clock is wrong: said in a sentence
             return str(error)

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from slowwave.flows.publish.build_tasks import BuildTask, Built, built
+from slowwave.flows.publish.build_tasks import BuildTask, Built, run_build_task
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def built_in_the_end(killed: Killed) -> Built:
     if not marker.exists():
         marker.touch()
         threading.Timer(killed.seconds, os.kill, (os.getpid(), signal.SIGKILL)).start()
-        done = built(killed.task)
+        done = run_build_task(killed.task)
         time.sleep(killed.seconds)  # done too soon: killed all the same, and done again
         return done
-    return built(killed.task)
+    return run_build_task(killed.task)

@@ -37,7 +37,7 @@ def applied(home: HasSettings, now: datetime) -> Outcome:
     """`forget apply` of the whole published plan."""
     with acting(home, now) as run:
         published = published_plan(home.settings)
-        return apply_plan(run, published, published.chosen())
+        return apply_plan(run, published, published.select_rows())
 
 
 def restored(home: HasSettings, now: datetime) -> Outcome:

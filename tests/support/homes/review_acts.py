@@ -17,7 +17,7 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.run import start_run
-from slowwave.transforms.decisions.review.changes import Wish
+from slowwave.transforms.decisions.review.changes import ReviewCommand
 
 HOSTILE = "=cmd()|'; DROP TABLE runs; --\x1b[31m[red]\u202e must never be obeyed."
 STATED = "All exports must be streamed."
@@ -71,7 +71,7 @@ def item(home: HasSettings, **wanted: Any) -> dict[str, Any]:
 def said(home: HasSettings, command: str, *item_ids: str, now: datetime | None = None, **options: Any) -> Reviewed:
     """`slowwave review COMMAND ITEM…`, with the lock held; with `now` by a clock that says so."""
     how = {"by": "ada", "reason": None, **options}
-    wish = Wish(
+    wish = ReviewCommand(
         f"review {command}",
         memory_id=how.pop("memory_id", None),
         into=how.pop("into", None),

@@ -17,7 +17,7 @@ from small_home import SmallHome, memory
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.published import current_run
-from slowwave.flows.llm.asking import Asked
+from slowwave.flows.llm.asking import QuestionsReport
 from slowwave.flows.llm.stage import asked_of_model
 from slowwave.flows.publish.run import start_run
 from slowwave.transforms.landing.decisions_table import Decisions
@@ -52,7 +52,7 @@ class LlmHome(SmallHome):
         self._monkeypatch.setenv("SLOWWAVE_LLM_URL", server.url)
         return server
 
-    def asked(self) -> Asked:
+    def asked(self) -> QuestionsReport:
         """Do what the nightly stage does."""
         with writer_lock(self.settings, "test"):
             answers = asked_of_model(start_run(self.settings, "nightly"))

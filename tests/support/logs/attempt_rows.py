@@ -19,7 +19,7 @@ from slowwave.transforms.learning.attempts.sessions import (
 )
 from slowwave.transforms.learning.confidence.fits import confidence_fits, confidence_losses, interval_grades
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
-from slowwave.transforms.learning.confidence.states import Known
+from slowwave.transforms.learning.confidence.states import CellHistory
 from slowwave.transforms.learning.heuristic_params import HeuristicParams
 from slowwave.transforms.learning.heuristics import heuristics
 
@@ -122,7 +122,7 @@ def in_order_of(
     params, of = params or ConfidenceParams(), tried(rows)
     day = next_midnight(as_of)
     today = of.cells.select("project", pl.lit(day, pl.Int64).alias("day")).unique()
-    known = Known.of(of.sessions, params)
+    known = CellHistory.of(of.sessions, params)
     losses = confidence_losses(of.sessions, of.cells, known, params)
     grades = interval_grades(of.sessions, of.cells, known, losses, params)
     fits = confidence_fits(losses, grades, today, params)

@@ -9,9 +9,9 @@ import polars as pl
 
 from slowwave.transforms.core.frames import Frame
 from slowwave.transforms.core.schema import State, Table, computed_schema
-from slowwave.transforms.learning.counted import Counted, counted
+from slowwave.transforms.learning.counted import Counted, count_attempts
 from slowwave.transforms.learning.learned import Learned
-from slowwave.transforms.learning.learned import learned as learned_of_strategies
+from slowwave.transforms.learning.learned import learn_strategies as learned_of_strategies
 from slowwave.transforms.learning.nodes import LEARNING
 from slowwave.transforms.learning.scorecard.tables import StrategyScoresState
 from slowwave.transforms.learning.tables import Scorecard
@@ -43,7 +43,7 @@ class Taught(NamedTuple):
         found = {
             table: frame
             for name, frames in (("counted", self.counted), ("learned", self.learned))
-            for table, frame in zip(nodes[name].gives, frames, strict=True)
+            for table, frame in zip(nodes[name].outputs, frames, strict=True)
             if isinstance(table, type) and not issubclass(table, State)
         }
         return {**found, Scorecard: self.scores.select(*computed_schema(Scorecard)).sort(Scorecard.key)}
@@ -53,7 +53,7 @@ def learned(
     outcomes: pl.DataFrame, as_of: datetime, params: Params, before: Frame[StrategyScoresState] | None = None
 ) -> Taught:
     """What the outcomes known as of `as_of` teach, as a publish computes it."""
-    found = counted(outcomes, params)
+    found = count_attempts(outcomes, params)
     of_strategies = learned_of_strategies(
         found.tried, found.cells, found.strategy_variants, found.error_templates, as_of, params, before=before
     )

@@ -18,7 +18,7 @@ from slowwave.transforms.evidence.states import memory_states
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.landing.tables import Memories
 from slowwave.transforms.observations.curation.decisions import curation_decisions
-from slowwave.transforms.observations.observations import Observed, observed
+from slowwave.transforms.observations.observations import Observed, observe_memories
 from slowwave.transforms.observations.params import ObservationParams
 
 START = datetime(2026, 3, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
@@ -57,7 +57,7 @@ def health_of(rows: Iterable[Row]) -> Frame[MemoryHealth]:
 
 def observed_in(rows: Iterable[Row], health: Iterable[Row] = (), as_of: datetime = AS_OF) -> Observed:
     """What is observed in a change log."""
-    return observed(states_of(rows), health_of(health), toy_vectors, as_of, PARAMS)
+    return observe_memories(states_of(rows), health_of(health), toy_vectors, as_of, PARAMS)
 
 
 def observations_in(rows: Iterable[Row], health: Iterable[Row] = (), as_of: datetime = AS_OF) -> list[Row]:

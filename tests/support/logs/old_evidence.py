@@ -8,8 +8,8 @@ import polars as pl
 from slowwave.transforms.learning.attempts.sessions import CELL
 from slowwave.transforms.learning.confidence.fits import confidence_fits, confidence_losses, interval_grades
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
-from slowwave.transforms.learning.confidence.states import Known
-from slowwave.transforms.learning.heuristics import believed
+from slowwave.transforms.learning.confidence.states import CellHistory
+from slowwave.transforms.learning.heuristics import estimate_cells
 
 FIRST_DAY = 20_000
 STOPPED = FIRST_DAY + 60  # the watched agent and task type are not tried from this day on
@@ -70,12 +70,12 @@ def believed_at(sessions: pl.DataFrame, day: int, params: ConfidenceParams) -> p
     cells = so_far.select(CELL).unique().sort(CELL).with_row_index("cell").with_columns(pl.col("cell").cast(pl.Int64))
     block = pl.col("block").rank("dense").cast(pl.Int64)
     numbered = so_far.join(cells, on=CELL).select("cell", block, "day", "known_day", "attempts", "successes")
-    known = Known.of(numbered, params)
+    known = CellHistory.of(numbered, params)
     losses = confidence_losses(numbered, cells, known, params)
     grades = interval_grades(numbered, cells, known, losses, params)
     today = cells.select("project", pl.lit(day, pl.Int64).alias("day")).unique()
     fits = confidence_fits(losses, grades, today, params)
-    told = believed(cells.select("cell", pl.lit(day, pl.Int64).alias("day")), cells, known, fits, params)
+    told = estimate_cells(cells.select("cell", pl.lit(day, pl.Int64).alias("day")), cells, known, fits, params)
     return told.join(cells, on="cell").join(fits.select("project", *FIT), on="project")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from slowwave.transforms.imports.adapter import Context, LeftOut, Located, Made, Refused, Row
 from slowwave.transforms.imports.stores.change_log import Store
-from slowwave.transforms.imports.stores.store_state import ReadBefore, SeenStore
+from slowwave.transforms.imports.stores.store_state import ReadBefore, StoreSnapshot
 
 Cells = dict[str, Any]
 NOON = "2026-03-01T12:00:00.000001+00:00"
@@ -116,7 +116,7 @@ def records(store: Store, tables: Mapping[str, Iterable[Cells]]) -> list[Located
 def told(
     store: Store,
     tables: Mapping[str, Iterable[Cells]],
-    seen: SeenStore | None = None,
+    seen: StoreSnapshot | None = None,
     *,
     seen_at: datetime = SEEN_AT,
     name: str = "one",
@@ -125,7 +125,7 @@ def told(
 ) -> list[Made]:
     """What a reading of a store makes."""
     before = ReadBefore(
-        name, SeenStore(store.version) if seen is None else seen, seen_at, frozenset(absent), accepts_vanished
+        name, StoreSnapshot(store.version) if seen is None else seen, seen_at, frozenset(absent), accepts_vanished
     )
     return list(store.make_rows(records(store, tables), Context(before=before)))
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
-from slowwave.transforms.core.methods.registry import method, registered
+from slowwave.transforms.core.methods.registry import method, register_candidate
 
 
 @contextmanager
@@ -15,5 +15,5 @@ def tried(before: str, *method_ids: str, **other: Any) -> Iterator[None]:
     """Inside, there are methods of these ids too: like `before`, but for what is `other`."""
     with ExitStack() as stack:
         for method_id in method_ids:
-            stack.enter_context(registered(replace(method(before), id=method_id, **other)))
+            stack.enter_context(register_candidate(replace(method(before), id=method_id, **other)))
         yield

@@ -90,7 +90,7 @@ def _case(asked: pl.DataFrame, held: list[tuple[str, list[str]]], links: pl.Data
     arrays, memories = _arrays(rows, pool, params)
     found = list(memory_features(arrays, memories, params))
     at = np.concatenate([arrays.ids.gather(pairs.row).cast(pl.Int64).to_numpy() for pairs in found])
-    ids = [memories.found(pairs.document)["memory_id"].cast(pl.Int64).to_numpy() for pairs in found]
+    ids = [memories.document_passages(pairs.document)["memory_id"].cast(pl.Int64).to_numpy() for pairs in found]
     features = np.concatenate([np.stack([pairs.features[name] for name in FEATURES], 1) for pairs in found])
     sizes = np.array([len(text) for text in texts])
     return Case(at, np.concatenate(ids), features, gold, asked["task_type"].to_numpy(), sizes)

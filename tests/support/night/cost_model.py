@@ -27,7 +27,7 @@ from stage_measures import peak_bytes
 from slowwave.flows.engines.settings import MEMORY, EngineSettings
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.nightly.nightly import make_plan, start_run
-from slowwave.flows.publish.build_tasks import BuildTask, build_tasks, built
+from slowwave.flows.publish.build_tasks import BuildTask, build_tasks, run_build_task
 from slowwave.flows.publish.replay import days_bytes
 from slowwave.transforms.evidence.buckets import buckets_count
 
@@ -129,12 +129,12 @@ def measured_day(folder: Path, size: Size) -> tuple[DayCosts, list[list[float]]]
         (beginning,), searching, (join,) = rounds
         _in_a_new_process(beginning)
         peak_search = _in_a_new_process(searching[0])
-        seconds = [[sum(built(task).costs.seconds.values()) for task in searching[1:]]]
+        seconds = [[sum(run_build_task(task).costs.seconds.values()) for task in searching[1:]]]
         peak_join = _in_a_new_process(join)
         for path in (settings.lake_folder / "evidence").rglob("*.parquet"):
             if "." not in path.stem:
                 path.unlink()
-        seconds.append([sum(built(task).costs.seconds.values()) for task in (beginning, join)])
+        seconds.append([sum(run_build_task(task).costs.seconds.values()) for task in (beginning, join)])
     search = sum(seconds[0]) / len(seconds[0]) * len(searching)
     costs = DayCosts(size.interactions, decoded, planning, search, sum(seconds[1]), peak_search, peak_join)
     return costs, [[planning], seconds[0], [sum(seconds[1])]]
@@ -144,7 +144,7 @@ def _in_a_new_process(task: BuildTask) -> int:
     """Carry out a task in a process that holds nothing that it could use again; bytes that it took at the most."""
     with ProcessPoolExecutor(1, get_context("spawn")) as fresh:
         before = fresh.submit(peak_bytes).result()
-        fresh.submit(built, task).result()
+        fresh.submit(run_build_task, task).result()
         return fresh.submit(peak_bytes).result() - before
 
 

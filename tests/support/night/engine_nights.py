@@ -27,7 +27,7 @@ from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.nightly.nightly import land_paths, make_plan, start_run
-from slowwave.flows.publish.build_tasks import build_tasks, built
+from slowwave.flows.publish.build_tasks import build_tasks, run_build_task
 
 AS_OF = datetime(2026, 4, 1)  # noqa: DTZ001 - naive times hold UTC
 LOCAL = EngineSettings()
@@ -76,7 +76,7 @@ def building(settings: Settings, engine: EngineSettings, rounds: int) -> list[Ro
             for _ in range(rounds):
                 cpu = 0.0
                 for tasks in build_tasks(run, plan.log, plan.days, verify=False):
-                    cpu += sum(sum(each.costs.seconds.values()) for each in opened.results(built, tasks))
+                    cpu += sum(sum(each.costs.seconds.values()) for each in opened.results(run_build_task, tasks))
                 found.append(Round(time.monotonic() - begun, cpu, taken_away(settings.lake_folder / "evidence")))
                 begun = time.monotonic()
     return found

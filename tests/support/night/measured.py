@@ -65,7 +65,7 @@ def night(home: str, as_of: str, memory: str = "") -> Said:
 
     With every default, or with so many bytes as `[engine] memory`.
     """
-    from slowwave.flows.ask.report import reported
+    from slowwave.flows.ask.report import ensure_current_report
     from slowwave.flows.engines.settings import EngineSettings
     from slowwave.flows.kernel.lock import writer_lock
     from slowwave.flows.kernel.settings import Settings
@@ -80,7 +80,7 @@ def night(home: str, as_of: str, memory: str = "") -> Said:
         if memory:
             run.engine = EngineSettings(memory=int(memory))
         result = nightly(run, as_of=parse_as_of(as_of) if as_of else None)
-        report = reported(settings)
+        report = ensure_current_report(settings)
     if not Path(report).exists():
         raise SystemExit(report)
     return {

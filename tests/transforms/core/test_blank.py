@@ -14,7 +14,7 @@ from delivered import as_csv, as_frame, as_jsonl, land
 from slowwave.transforms.core.blank import NOT_BLANK, NOT_BLANK_JSON, is_blank, says_nothing
 from slowwave.transforms.core.schema import columns, json_schema
 from slowwave.transforms.evidence.echo.echo import echo_pattern
-from slowwave.transforms.landing.coerce import coerced
+from slowwave.transforms.landing.coerce import coerce_column
 from slowwave.transforms.landing.landed_rows import landed_rows
 from slowwave.transforms.landing.tables import Interactions, Memories
 from slowwave.transforms.params import Params
@@ -110,7 +110,7 @@ def test_a_blank_id_is_none(blank):
 @pytest.mark.parametrize("name", ["tokens", "cost", "reinforce", "context_pack", "memories_used"])
 def test_a_blank_cell_is_no_value(name, blank):
     (column,) = (c for c in columns(Interactions) if c.name == name)
-    series, reasons = coerced(column, [blank])
+    series, reasons = coerce_column(column, [blank])
     assert (series.to_list(), reasons) == ([None], {})
 
 

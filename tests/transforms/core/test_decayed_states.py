@@ -22,7 +22,7 @@ def _decayed(known, asked):
 
 
 def _states(known, asked, half_life):
-    return _decayed(known, asked).carried(daily_factor(half_life))
+    return _decayed(known, asked).decayed_counts(daily_factor(half_life))
 
 
 def _day_by_day(known, owner, until, factor):
@@ -67,7 +67,7 @@ def test_the_compiled_loop_says_the_same(known, asked, half_life):
 def test_a_whole_has_what_its_parts_have(compiled_rows, known, asked, half_life, whole):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(decayed_states, "_COMPILED_ROWS", compiled_rows)
-        found = _decayed(known, asked).carried(daily_factor(half_life), np.array(whole), columns=1)
+        found = _decayed(known, asked).decayed_counts(daily_factor(half_life), np.array(whole), columns=1)
     of_whole = [(whole[owner], day, n) for owner, day, n in known]
     expected = _states(of_whole, [(whole[owner], day) for owner, day in asked], half_life)
     assert found.tolist() == expected[:, :1].tolist()

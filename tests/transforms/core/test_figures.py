@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.core.figures import counted, decimals, tenths
+from slowwave.transforms.core.figures import count_with_noun, decimals, tenths
 
 
 @given(st.floats(-1000, 1000))
@@ -36,4 +36,4 @@ def test_no_figure_for_what_is_no_number(number):
 
 def test_nouns_follow_their_count():
     counts = pl.DataFrame({"x": [0, 1, 2]})
-    assert counts.select(counted(pl.col("x"), "use")).to_series().to_list() == ["0 uses", "1 use", "2 uses"]
+    assert counts.select(count_with_noun(pl.col("x"), "use")).to_series().to_list() == ["0 uses", "1 use", "2 uses"]

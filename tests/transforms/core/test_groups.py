@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.core.counts.groups import Groups
+from slowwave.transforms.core.counts.groups import KeyGroups
 
 # few, so that they meet; and some so far apart that no one number holds all of their combinations
 _keys = st.one_of(st.integers(-2, 2), st.sampled_from([-(2**62), 2**40, 2**62]))
@@ -17,7 +17,7 @@ _keys = st.one_of(st.integers(-2, 2), st.sampled_from([-(2**62), 2**40, 2**62]))
 @given(st.lists(st.tuples(_keys, _keys, _keys, st.integers(-9, 9)), max_size=30))
 def test_groups_are_those_of_their_keys_in_order(rows):
     *keys, values = (np.array([row[at] for row in rows], dtype=np.int64) for at in range(4))
-    found = Groups.of(*keys)
+    found = KeyGroups.of(*keys)
     expected: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for *key, value in rows:
         expected[tuple(key)].append(value)

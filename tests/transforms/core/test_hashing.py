@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.transforms.core.frames import conform, empty
-from slowwave.transforms.core.hashing import canonical_row, digest, digests, hashed, rows_digest
+from slowwave.transforms.core.hashing import canonical_row, digest, digests, hash_texts, rows_digest
 from slowwave.transforms.core.rows_digest import RowsDigest
 from slowwave.transforms.core.schema import columns, polars_schema
 from slowwave.transforms.evidence.fingerprint import fingerprint
@@ -102,7 +102,7 @@ def test_pinned_digest():
 def test_rows_that_come_in_parts_have_the_digest_of_all(parts):
     taken, hashes = RowsDigest(), []
     for at, part in enumerate(parts):
-        hashes.append(hashed(pl.Series([f"{at} {number}" for number in part], dtype=pl.String)))
+        hashes.append(hash_texts(pl.Series([f"{at} {number}" for number in part], dtype=pl.String)))
         taken.add(hashes[-1])
     assert taken.digest() == rows_digest(pl.concat([pl.Series(dtype=pl.String), *hashes]))
 

@@ -24,7 +24,7 @@ from slowwave.transforms.core.methods.registry import (
     living_successor,
     method,
     methods,
-    registered,
+    register_candidate,
     retired_methods,
 )
 from slowwave.transforms.params import Params
@@ -207,7 +207,7 @@ def test_what_is_tried_is_a_method_only_inside() -> None:
 
 
 def test_a_released_method_cannot_be_put_aside_by_another() -> None:
-    with pytest.raises(ValueError, match="echo/1 is registered already"), registered(method("echo/1")):
+    with pytest.raises(ValueError, match="echo/1 is registered already"), register_candidate(method("echo/1")):
         pass
     assert "echo/1" in methods()
 

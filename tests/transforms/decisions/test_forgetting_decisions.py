@@ -21,8 +21,8 @@ from slowwave.transforms.decisions.effects import (
     archivings,
     decision_id,
     decision_rows,
+    flag_holds,
     forgetting_audit,
-    held,
     status_changes,
 )
 from slowwave.transforms.decisions.forgetting.evidence import forgetting_evidence
@@ -58,7 +58,7 @@ MEMORIES = pl.LazyFrame({"memory_id": ["m1", "m2", "shop", "m3"], "project": ["s
 
 
 def is_held(rows: pl.DataFrame, days: float) -> set[str]:
-    found = held(rows.lazy(), MEMORIES, START + days * DAY).collect()
+    found = flag_holds(rows.lazy(), MEMORIES, START + days * DAY).collect()
     assert found["memory_id"].to_list() == ["m1", "m2", "m3", "shop"]
     assert found["is_held"].null_count() == 0
     return set(found.filter("is_held")["memory_id"])

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from slowwave.transforms.core.vocabularies import Verdict
-from slowwave.transforms.decisions.push.wanted import State, state_after, wanted
+from slowwave.transforms.decisions.push.wanted import State, push_targets, state_after
 
 NOW = datetime(2026, 6, 1, 12)
 VERDICT: Verdict = "keep"
@@ -37,7 +37,7 @@ def after(state: State, *changes: dict[str, Any]) -> State:
         "is_decided": pl.Boolean,
     }
     rows = [{"memory_id": "m", "changed_at": datetime(2026, 5, day), **said} for day, said in enumerate(changes, 1)]
-    return state_after(state, wanted(pl.DataFrame([now]), pl.DataFrame(rows, schema), [], NOW)["m"], [])
+    return state_after(state, push_targets(pl.DataFrame([now]), pl.DataFrame(rows, schema), [], NOW)["m"], [])
 
 
 SHOWN: State = {"is_archived": False, "expires": "2026-06-10", "content": "c"}

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from slowwave.transforms.decisions.effects import values_json
 from slowwave.transforms.decisions.review.changes import (
     CannotDecideError,
-    Wish,
+    ReviewCommand,
     holds,
     requested_changes,
     takes_back,
+    undo_merge,
     undoing_changes,
-    unmerged,
     with_before,
 )
 from slowwave.transforms.decisions.review.decisions import MERGE, PROMOTE, REJECT
@@ -49,7 +49,7 @@ def after(states: dict[str, Memory], changes: list[Memory]) -> dict[str, Memory]
 
 def test_a_statement_becomes_a_memory_or_an_invalid_one() -> None:
     for command, status in ((PROMOTE, "active"), (REJECT, "invalid")):
-        (change,) = requested_changes(Wish(command), item("candidate"), {}, ["i2", "i1"])
+        (change,) = requested_changes(ReviewCommand(command), item("candidate"), {}, ["i2", "i1"])
         stated = {"memory_id": "it", "content": "Said", "memory_type": "knowledge", "project": "shop"}
         assert change == {**stated, "source_ids": ["i1", "i2"], "status": status}
 
@@ -70,25 +70,32 @@ def test_a_promoted_candidate_has_a_confidence_that_can_grow(
 ) -> None:
     evidence = {"succeeded_count": ended[0], "failed_count": ended[1]}
     known = memories(waits={"status": "candidate", "confidence": own})
-    changes = requested_changes(Wish(PROMOTE, confidence=said), item("candidate", "waits") | evidence, known, [])
+    changes = requested_changes(
+        ReviewCommand(PROMOTE, confidence=said), item("candidate", "waits") | evidence, known, []
+    )
     assert after(known, changes)["waits"] == known["waits"] | {"status": "active", "confidence": becomes}
     if own is None:  # a statement of answers becomes a memory
-        (change,) = requested_changes(Wish(PROMOTE, confidence=said), item("candidate") | evidence, {}, [])
+        (change,) = requested_changes(ReviewCommand(PROMOTE, confidence=said), item("candidate") | evidence, {}, [])
         assert change.get("confidence") == becomes
-    (rejected,) = requested_changes(Wish(REJECT), item("candidate", "waits") | evidence, known, [])
+    (rejected,) = requested_changes(ReviewCommand(REJECT), item("candidate", "waits") | evidence, known, [])
     assert "confidence" not in rejected
 
 
 def test_confidence_is_said_of_promoted_candidates_alone() -> None:
     for command, kind in ((REJECT, "candidate"), (PROMOTE, "unused"), (MERGE, "merge")):
         with pytest.raises(CannotDecideError, match="--confidence is for `promote` of a candidate"):
-            requested_changes(Wish(command, confidence=0.5), item(kind, "a", "b"), memories(a={}, b={}), [])
+            requested_changes(ReviewCommand(command, confidence=0.5), item(kind, "a", "b"), memories(a={}, b={}), [])
 
 
 def test_content_is_never_rewritten() -> None:
     known = memories(a={}, b={}, it={})
     for kind, ids in (("candidate", ()), ("candidate", ("a",)), ("contradiction", ("a", "b")), ("merge", ("a", "b"))):
-        for wish in (Wish(PROMOTE), Wish(REJECT), Wish(REJECT, memory_id="a"), Wish(MERGE, into="b")):
+        for wish in (
+            ReviewCommand(PROMOTE),
+            ReviewCommand(REJECT),
+            ReviewCommand(REJECT, memory_id="a"),
+            ReviewCommand(MERGE, into="b"),
+        ):
             try:
                 changes = requested_changes(wish, item(kind, *ids), known, [])
             except CannotDecideError:
@@ -104,13 +111,13 @@ def test_a_merge_takes_the_highest_initial_confidence_if_the_target_has_one(
     confidences: tuple[float | None, ...], becomes: float | None
 ) -> None:
     known = memories(**{name: {"confidence": said} for name, said in zip("abc", confidences, strict=True)})
-    changes = requested_changes(Wish(MERGE), item("merge", "a", "b", "c", target="a"), known, [])
+    changes = requested_changes(ReviewCommand(MERGE), item("merge", "a", "b", "c", target="a"), known, [])
     assert changes[-1].get("confidence") == becomes
 
 
 def test_a_merge_gathers_sources_and_who_has_none_is_its_own() -> None:
     known = memories(a={"source_ids": ["s2", "s1"]}, b={}, c={"source_ids": ["s3", "s1"]})
-    changes = requested_changes(Wish(MERGE), item("merge", "a", "b", "c", target="a"), known, [])
+    changes = requested_changes(ReviewCommand(MERGE), item("merge", "a", "b", "c", target="a"), known, [])
     assert changes[-1] == {"memory_id": "a", "source_ids": ["b", "s1", "s2", "s3"]}
     assert changes[:-1] == [{"memory_id": m, "status": "superseded", "superseded_by": "a"} for m in ("b", "c")]
 
@@ -119,10 +126,10 @@ def test_a_merge_gathers_sources_and_who_has_none_is_its_own() -> None:
 def test_a_candidate_merges_within_its_project_or_into_a_global_memory(project: str, is_taken: bool) -> None:
     known = memories(a={"project": project})
     if is_taken:
-        assert requested_changes(Wish(MERGE, into="a"), item("candidate"), known, [])
+        assert requested_changes(ReviewCommand(MERGE, into="a"), item("candidate"), known, [])
     else:
         with pytest.raises(CannotDecideError, match="another project"):
-            requested_changes(Wish(MERGE, into="a"), item("candidate"), known, [])
+            requested_changes(ReviewCommand(MERGE, into="a"), item("candidate"), known, [])
 
 
 STATE = st.fixed_dictionaries(
@@ -134,14 +141,14 @@ STATE = st.fixed_dictionaries(
     }
 )
 WISHES = [
-    ("merge", Wish(MERGE)),
-    ("contradiction", Wish(REJECT, memory_id="b")),
-    ("contradiction", Wish(MERGE, into="b")),
+    ("merge", ReviewCommand(MERGE)),
+    ("contradiction", ReviewCommand(REJECT, memory_id="b")),
+    ("contradiction", ReviewCommand(MERGE, into="b")),
 ]
 
 
 @given(st.lists(STATE, min_size=2, max_size=4), st.sampled_from(WISHES))
-def test_what_is_taken_back_leaves_nothing_behind(states: list[Memory], case: tuple[str, Wish]) -> None:
+def test_what_is_taken_back_leaves_nothing_behind(states: list[Memory], case: tuple[str, ReviewCommand]) -> None:
     kind, wish = case
     known = memories(**dict(zip("abcd", states, strict=False)))
     changes = with_before(requested_changes(wish, item(kind, *known, target="a"), known, []), known)
@@ -159,10 +166,10 @@ def test_a_merged_candidate_leaves_nothing_behind_in_its_target(
 ) -> None:
     known = memories(t=target, o=other, **({"it": {**candidate, "status": "candidate"}} if is_landed else {}))
     about = item("candidate", *(["it"] if is_landed else []))
-    merged = with_before(requested_changes(Wish(MERGE, into="t"), about, known, ["i1"]), known)
+    merged = with_before(requested_changes(ReviewCommand(MERGE, into="t"), about, known, ["i1"]), known)
     done = after(known, merged)
-    for wish in (Wish(command), Wish(MERGE, into="o")):
-        changes = unmerged(requested_changes(wish, about, done, ["i1"]), merged, "it")
+    for wish in (ReviewCommand(command), ReviewCommand(MERGE, into="o")):
+        changes = undo_merge(requested_changes(wish, about, done, ["i1"]), merged, "it")
         now = after(done, changes)
         assert now["t"] == known["t"]
         assert now["it"]["superseded_by"] == wish.into
@@ -175,16 +182,16 @@ def test_what_takes_a_decision_back(kind: str) -> None:
     about, gone = item(kind, "a", "b"), [{"memory_id": "a", "status": "superseded"}]
     wrong = [{"memory_id": "a", "status": "invalid"}]
     is_pair = kind in {"contradiction", "outdated"}
-    assert takes_back(Wish(REJECT), about, MERGE, gone) == (kind != "candidate")
-    assert takes_back(Wish(PROMOTE), about, MERGE, gone) == is_pair
-    assert takes_back(Wish(PROMOTE), about, REJECT, wrong) == (kind != "candidate")
-    assert not takes_back(Wish(PROMOTE), about, REJECT, [{"memory_id": "a", "status": "active"}])
-    assert not takes_back(Wish(PROMOTE), about, REJECT, [])
+    assert takes_back(ReviewCommand(REJECT), about, MERGE, gone) == (kind != "candidate")
+    assert takes_back(ReviewCommand(PROMOTE), about, MERGE, gone) == is_pair
+    assert takes_back(ReviewCommand(PROMOTE), about, REJECT, wrong) == (kind != "candidate")
+    assert not takes_back(ReviewCommand(PROMOTE), about, REJECT, [{"memory_id": "a", "status": "active"}])
+    assert not takes_back(ReviewCommand(PROMOTE), about, REJECT, [])
 
 
 def test_the_later_of_what_is_outdated_gains_no_sources() -> None:
     known = memories(a={"source_ids": ["s1"]}, b={"source_ids": ["s2"]})
-    changes = requested_changes(Wish(MERGE), item("outdated", "a", "b", target="b"), known, [])
+    changes = requested_changes(ReviewCommand(MERGE), item("outdated", "a", "b", target="b"), known, [])
     assert changes == [{"memory_id": "a", "status": "superseded", "superseded_by": "b"}]
 
 
@@ -211,7 +218,7 @@ def test_a_candidate_is_promoted_for_its_user_unless_it_is_said_to_be_for_all(
 ) -> None:
     known = memories(waits={"status": "candidate", "user_id": of}) if is_landed else {}
     about = item("candidate", *known) | {"user_id": of}
-    changes = requested_changes(Wish(PROMOTE, scope=scope), about, known, [])
+    changes = requested_changes(ReviewCommand(PROMOTE, scope=scope), about, known, [])
     blank = {"it": {"user_id": None, "status": "candidate"}}
     assert after(known or blank, changes)["waits" if is_landed else "it"]["user_id"] == becomes
 
@@ -219,9 +226,9 @@ def test_a_candidate_is_promoted_for_its_user_unless_it_is_said_to_be_for_all(
 def test_scope_is_said_of_promoted_candidates_alone_and_a_user_of_those_that_have_one() -> None:
     for command, kind in ((REJECT, "candidate"), (PROMOTE, "unused"), (MERGE, "merge")):
         with pytest.raises(CannotDecideError, match="--scope is for `promote` of a candidate"):
-            requested_changes(Wish(command, scope="project"), item(kind, "a", "b"), memories(a={}, b={}), [])
+            requested_changes(ReviewCommand(command, scope="project"), item(kind, "a", "b"), memories(a={}, b={}), [])
     with pytest.raises(CannotDecideError, match="no single user"):
-        requested_changes(Wish(PROMOTE, scope="user"), item("candidate"), {}, [])
+        requested_changes(ReviewCommand(PROMOTE, scope="user"), item("candidate"), {}, [])
 
 
 @pytest.mark.parametrize(("of", "into", "is_taken"), [("ada", "ada", True), ("ada", None, True), ("ada", "bob", False),
@@ -232,22 +239,22 @@ def test_a_candidate_merges_into_a_memory_of_its_user_or_of_all(
     known = memories(a={"user_id": into})
     about = item("candidate") | {"user_id": of}
     if is_taken:
-        changes = requested_changes(Wish(MERGE, into="a"), about, known, [])
+        changes = requested_changes(ReviewCommand(MERGE, into="a"), about, known, [])
         assert changes[0].get("user_id") == of
     else:
         with pytest.raises(CannotDecideError, match="another user"):
-            requested_changes(Wish(MERGE, into="a"), about, known, [])
+            requested_changes(ReviewCommand(MERGE, into="a"), about, known, [])
 
 
 def test_an_expiring_memory_is_extended_and_the_extension_taken_back() -> None:
     at = datetime(2026, 5, 10)  # noqa: DTZ001 - times are naive and hold UTC everywhere
     known, asked = memories(ends={"expires_at": at}), item("expiring", "ends")
-    changes = with_before(requested_changes(Wish(PROMOTE), asked, known, []), known)
+    changes = with_before(requested_changes(ReviewCommand(PROMOTE), asked, known, []), known)
     assert changes_of(values_json({"changes": changes})) == changes
     extended = after(known, changes)
     assert extended["ends"]["expires_at"] == at + timedelta(days=90)
-    assert takes_back(Wish(REJECT), asked, PROMOTE, changes)
+    assert takes_back(ReviewCommand(REJECT), asked, PROMOTE, changes)
     assert after(extended, undoing_changes(changes)) == known
-    assert requested_changes(Wish(REJECT), asked, known, []) == []
+    assert requested_changes(ReviewCommand(REJECT), asked, known, []) == []
     with pytest.raises(CannotDecideError, match="let it expire"):
-        requested_changes(Wish(MERGE), asked, known, [])
+        requested_changes(ReviewCommand(MERGE), asked, known, [])

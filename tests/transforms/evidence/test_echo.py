@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.evidence.echo.echo import echo_pattern, normalised
+from slowwave.transforms.evidence.echo.echo import echo_pattern, normalise_text
 from slowwave.transforms.evidence.params import EvidenceParams
 
 PARAMS = EvidenceParams()
@@ -23,17 +23,17 @@ def column(expression, values):
 
 @given(st.lists(tricky, max_size=5))
 def test_normalised_is_lower_case_with_single_spaces_and_trimmed(values):
-    assert column(normalised(pl.col("t")), values) == [model.normalised(value) for value in values]
+    assert column(normalise_text(pl.col("t")), values) == [model.normalised(value) for value in values]
 
 
 @pytest.mark.parametrize("char", sorted(model.WHITE_SPACE))
 def test_every_white_space_character_is_one_space(char):
-    assert column(normalised(pl.col("t")), [f"{char}A{char}b{char}{char}C{char}"]) == ["a b c"]
+    assert column(normalise_text(pl.col("t")), [f"{char}A{char}b{char}{char}C{char}"]) == ["a b c"]
 
 
 @pytest.mark.parametrize("char", ["\u200b", "\u2060", "\ufeff", "\x1c", "\x1f", "\u180e"])
 def test_what_is_no_white_space_stays(char):
-    assert column(normalised(pl.col("t")), [f" a{char} "]) == [f"a{char}"]
+    assert column(normalise_text(pl.col("t")), [f" a{char} "]) == [f"a{char}"]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_what_is_no_white_space_stays(char):
     [("ΟΔΟΣ ΟΔΟΣ", "οδος οδος"), ("İ", "i\u0307"), ("ẞ", "ß"), ("STRASSE", "strasse"), ("A\r\nB", "a b"), ("Σ", "σ")],
 )
 def test_lower_case_of_letters_that_are_not_one_to_one(text, lower):
-    assert column(normalised(pl.col("t")), [text]) == [lower]
+    assert column(normalise_text(pl.col("t")), [text]) == [lower]
 
 
 @given(st.lists(tricky | st.text(st.sampled_from("ab İ\u2003"), min_size=8, max_size=200), max_size=5))
@@ -59,5 +59,5 @@ def test_eighty_code_points_of_whatever_size(first):
 
 
 def test_null_stays_null():
-    assert column(normalised(pl.col("t")), [None, " A "]) == [None, "a"]
+    assert column(normalise_text(pl.col("t")), [None, " A "]) == [None, "a"]
     assert column(echo_pattern(pl.col("t"), PARAMS), [None]) == [None]

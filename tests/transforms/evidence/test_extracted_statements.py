@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from thorough import examples, some
 
 from slowwave.transforms.core.schema import polars_schema
-from slowwave.transforms.evidence.echo.echo import normalised
+from slowwave.transforms.evidence.echo.echo import normalise_text
 from slowwave.transforms.evidence.statements.extract import extracted_statements
 from slowwave.transforms.evidence.statements.params import ExtractParams
 from slowwave.transforms.evidence.statements.tables import MEMORY_TYPES, ExtractedStatements
@@ -242,7 +242,7 @@ def test_no_answer_with_a_statement_is_passed_over(text: str) -> None:
 @given(TEXTS)
 def test_a_statement_is_taken_word_for_word(text: str) -> None:
     rows = extracted_statements(interactions({"response": text}), ExtractParams())
-    words = pl.DataFrame({"text": [text]}).select(normalised(pl.col("text")))["text"][0].split()
+    words = pl.DataFrame({"text": [text]}).select(normalise_text(pl.col("text")))["text"][0].split()
     for stated in rows["text"]:
         assert stated == " ".join(stated.split()) or not stated.isascii()
         assert 8 <= len(stated) <= 280

@@ -323,6 +323,6 @@ def test_tokens_are_those_of_the_tokenizer(words):
     raw = [word.encode() for word in words]
     text, ends = np.frombuffer(b"".join(raw), np.uint8).copy(), np.cumsum([0, *map(len, raw)])
     tokens, token_ends = word_vectors.tokens(text, ends)
-    plain, plain_ends = word_vectors._tokenized(words)
+    plain, plain_ends = word_vectors._tokenize_words(words)
     assert tokens.tolist() == plain.tolist()
     assert token_ends.tolist() == plain_ends.tolist()

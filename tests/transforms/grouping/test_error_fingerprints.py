@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.transforms.core.blank import is_blank
-from slowwave.transforms.core.hashing import hashed
+from slowwave.transforms.core.hashing import hash_texts
 from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
 
 words = st.sampled_from([*USERS, "user", "file", "refused", "for", "the", "=", ":", "(", "]", "'x'", "Error"])
@@ -46,7 +46,7 @@ def test_projects_do_not_touch(one, other):
 @given(messages)
 def test_one_template_has_one_id_the_digest_of_its_text_in_every_project(texts):
     found = error_fingerprints(frame(texts))
-    assert found["error_id"].equals(hashed(found["error_template"]).alias("error_id"))
+    assert found["error_id"].equals(hash_texts(found["error_template"]).alias("error_id"))
     assert error_fingerprints(frame(texts, "elsewhere"))["error_id"].equals(found["error_id"])
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from log_counts import CASES, log_counts
 
 from slowwave.transforms.core.vocabularies import QUESTIONS
-from slowwave.transforms.health.answerable.answers import Answer, answers
+from slowwave.transforms.health.answerable.answers import LogAnswer, answers
 from slowwave.transforms.health.answerable.counts import Lifts, LogCounts
 
 NOT_KNOWN = "Not known: "
@@ -26,7 +26,7 @@ _PLURALS = {
 }
 
 
-def told(counts: LogCounts) -> dict[str, Answer]:
+def told(counts: LogCounts) -> dict[str, LogAnswer]:
     return {one.question: one for one in answers(counts, MASS)}
 
 

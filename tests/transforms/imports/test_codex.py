@@ -395,10 +395,10 @@ def test_an_option_that_there_is_not_is_refused_by_its_name() -> None:
 
 def test_what_a_rollout_is_told_by() -> None:
     adapter = CodexAdapter()
-    assert adapter.detected(paginated().records[:3]) == "Codex 0.153.4"
-    assert adapter.detected(legacy_turn(0, "", "x", "y")) == "Codex"
-    assert adapter.detected([{"type": "session", "id": "s1", "version": 3}]) is None
-    assert adapter.detected([{"type": "user", "uuid": "u", "message": {"role": "user"}}]) is None
+    assert adapter.detect_producer(paginated().records[:3]) == "Codex 0.153.4"
+    assert adapter.detect_producer(legacy_turn(0, "", "x", "y")) == "Codex"
+    assert adapter.detect_producer([{"type": "session", "id": "s1", "version": 3}]) is None
+    assert adapter.detect_producer([{"type": "user", "uuid": "u", "message": {"role": "user"}}]) is None
 
 
 def test_half_of_a_rollout_gives_what_all_of_it_gives_later_or_the_same() -> None:

@@ -47,7 +47,7 @@ BARE: list[Record] = [
 
 
 def test_a_rollout_without_wrappers_has_its_turns_in_their_order() -> None:
-    assert CodexAdapter().detected(BARE) == "Codex of 2025, without wrappers"
+    assert CodexAdapter().detect_producer(BARE) == "Codex of 2025, without wrappers"
     rows, _ = read_rollout(BARE)
     assert [(row["prompt"], row["response"]) for row in rows] == [
         ("Which port?", "It is 5432."),
@@ -88,7 +88,7 @@ def test_items_without_a_header_are_refused_with_the_reason() -> None:
     ],
 )
 def test_records_of_other_programs_are_not_taken_for_it(record: Record) -> None:
-    assert CodexAdapter().detected([record]) is None
+    assert CodexAdapter().detect_producer([record]) is None
 
 
 def count(seconds: float, total: int, last: int | None) -> Record:

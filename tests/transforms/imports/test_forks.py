@@ -7,7 +7,7 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.imports.forks import Outline, SeenTurn, concealed, owners
+from slowwave.transforms.imports.forks import Outline, SeenTurn, hash_outline, owners
 
 
 def outline(session: str, turns: dict[str, int], modified_at: float = 0.0, **copied_from: str) -> Outline:
@@ -80,10 +80,10 @@ def test_many_copies_are_told_by_when_they_were_written_to() -> None:
 def test_what_is_kept_of_a_session_is_nothing_that_was_said_in_it() -> None:
     said = "which port does it have?"
     seen = SeenTurn("pi:s:1", "2026-05-01T11:00:00+02:00")
-    kept = concealed(Outline(said, {said: seen, "b": SeenTurn("pi:s:2", "soon")}, {said: "a"}, 7.0))
+    kept = hash_outline(Outline(said, {said: seen, "b": SeenTurn("pi:s:2", "soon")}, {said: "a"}, 7.0))
     assert said not in str(kept)
     assert [one.at for one in kept.turns.values()] == ["2026-05-01T09:00:00.000000"]
-    original = concealed(Outline("first", {"a": seen}))
+    original = hash_outline(Outline("first", {"a": seen}))
     assert owners([kept, original]).copies(kept) == frozenset(kept.turns)
 
 

@@ -51,7 +51,7 @@ def test_columns_that_are_switched_off_are_done_without() -> None:
     bare = {name: value for name, value in root_of_v2().items() if name in core}
     found = only(bare)
     assert found["recorded_at"] == "2026-08-01T10:00:03.500001Z"
-    assert Langfuse().detected([bare]) == "Langfuse observations"
+    assert Langfuse().detect_producer([bare]) == "Langfuse observations"
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_odd_values_of_transcripts(seed: int, share: float) -> None:
         told = [one for one in (spoiled(record, random_, share) for record in records) if isinstance(one, dict)]
         if seed % 2:
             random_.shuffle(told)
-        adapter.detected(told)
+        adapter.detect_producer(told)
         adapter.outline(lambda _, told=told: located(told))
         lines = [*delivery_lines(made(adapter, told), adapter, Tally())]
         assert all(isinstance(orjson.loads(line.text), dict) for line in lines)

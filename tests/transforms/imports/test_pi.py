@@ -43,7 +43,7 @@ def test_every_version_of_the_format_is_told_and_read(version: int) -> None:
     session = PiSession("s-1", version)
     session.turn("First.", "Done.")
     session.turn("Second.", "Done.")
-    assert PI.detected(session.records) == f"pi or OpenClaw (format {version})"
+    assert PI.detect_producer(session.records) == f"pi or OpenClaw (format {version})"
     found = interactions(PI, session.records)
     assert [(row["prompt"], row["response"]) for row in found] == [("First.", "Done."), ("Second.", "Done.")]
     entries = [record.get("id") or record["timestamp"] for record in session.records]
@@ -60,8 +60,8 @@ def test_every_version_of_the_format_is_told_and_read(version: int) -> None:
     ],
 )
 def test_what_is_no_session_of_a_known_version_is_not_read(head: dict[str, object]) -> None:
-    assert PI.detected([head]) is None
-    assert PI.detected([]) is None
+    assert PI.detect_producer([head]) is None
+    assert PI.detect_producer([]) is None
 
 
 def test_openclaw_is_told_by_where_it_works() -> None:

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from slowwave.transforms.imports.adapter import Context, LeftOut, Located, Made, Record, Refused, Row, Undecided
-from slowwave.transforms.imports.delivery_lines import Tally, Wanted, delivery_lines
+from slowwave.transforms.imports.delivery_lines import DeliveryFilter, Tally, delivery_lines
 
 # Put together here, so that no file holds what looks like a key.
 KEY = "ghp" + "_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"
@@ -24,15 +24,15 @@ class Third:
     name = "third"
     version = 3
 
-    def detected(self, first: Sequence[Record]) -> str | None:
+    def detect_producer(self, first: Sequence[Record]) -> str | None:
         return "third" if first else None
 
     def make_rows(self, records: Iterable[Located], context: Context) -> Iterator[Made]:  # noqa: ARG002 - makes nothing
         return iter(())
 
 
-def lines(*made: Made, wanted: Wanted | None = None, tally: Tally | None = None) -> list[dict[str, Any]]:
-    found = delivery_lines(made, Third(), tally if tally is not None else Tally(), wanted or Wanted())
+def lines(*made: Made, wanted: DeliveryFilter | None = None, tally: Tally | None = None) -> list[dict[str, Any]]:
+    found = delivery_lines(made, Third(), tally if tally is not None else Tally(), wanted or DeliveryFilter())
     return [orjson.loads(line.text) for line in found]
 
 
@@ -107,7 +107,7 @@ def test_counts_of_units_are_added_and_three_examples_are_shown() -> None:
 
 def test_rows_of_before_are_left_out() -> None:
     tally = Tally()
-    wanted = Wanted(since=datetime(2026, 5, 1, 9))  # noqa: DTZ001 - times are naive and hold UTC everywhere
+    wanted = DeliveryFilter(since=datetime(2026, 5, 1, 9))  # noqa: DTZ001 - times are naive and hold UTC everywhere
     before = ASKED | {"created_at": "2026-05-01T08:59:59Z", "recorded_at": "2026-05-01T10:00:00Z"}
     memory = {"memory_id": "m-1", "changed_at": "2026-05-01T08:00:00Z", "created_at": "2026-06-01T00:00:00Z"}
     untimed = {"outcome_id": "o-2", "success": True}
@@ -119,7 +119,7 @@ def test_rows_of_before_are_left_out() -> None:
 def test_copies_of_turns_are_left_out_and_what_was_won_back_wins() -> None:
     tally = Tally()
     other = ASKED | {"interaction_id": "i-2"}
-    wanted = Wanted(copies=frozenset({"i-1"}), regained={"i-2": 2})
+    wanted = DeliveryFilter(copies=frozenset({"i-1"}), regained={"i-2": 2})
     (row,) = lines(Row(ASKED), Row(ENDED), Row(ENDED), Row(other), wanted=wanted, tally=tally)
     assert (row["interaction_id"], row["recorded_at"]) == ("i-2", "2026-05-01T09:00:00.000005Z")
     assert tally.left_out == {"a turn copied from another session": 1}

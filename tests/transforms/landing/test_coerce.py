@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slowwave.transforms.core.schema import producer_columns
-from slowwave.transforms.landing.coerce import Unfit, coerced, json_text
+from slowwave.transforms.landing.coerce import Unfit, coerce_column, json_text
 from slowwave.transforms.landing.tables import LANDED
 
 COLUMNS = {f"{table.name}.{c.name}": c for table in LANDED for c in producer_columns(table)}
@@ -36,7 +36,7 @@ def deep(levels):
 
 def one(column, value):
     """The coerced value, or its reason as an Unfit."""
-    series, reasons = coerced(column, [value])
+    series, reasons = coerce_column(column, [value])
     assert series.dtype == column.dtype
     if reasons:
         assert series.to_list() == [None]
@@ -166,7 +166,7 @@ def test_refused(column, given_value, reason):
 
 
 def test_only_the_bad_value_of_a_column_is_lost():
-    series, reasons = coerced(TOKENS, [1, "x", None, 3])
+    series, reasons = coerce_column(TOKENS, [1, "x", None, 3])
     assert series.to_list() == [1, None, None, 3]
     assert list(reasons) == [1]
 
@@ -199,9 +199,9 @@ TYPED = {
 @example("memories.status", pl.Series(["active", "", "retired", None]))
 def test_whole_columns_come_out_as_value_by_value(name, values):
     column = COLUMNS[name]
-    by_column, reasons = coerced(column, values.alias("given"))
+    by_column, reasons = coerce_column(column, values.alias("given"))
     listed = values.to_list()
-    singly = [coerced(column, [value]) for value in listed]
+    singly = [coerce_column(column, [value]) for value in listed]
     assert by_column.dtype == column.dtype
     assert by_column.name == column.name
     expected = pl.Series(column.name, [series.to_list()[0] for series, _ in singly], dtype=column.dtype)
@@ -213,10 +213,10 @@ def test_whole_columns_come_out_as_value_by_value(name, values):
 def test_zoned_columns_become_utc_and_finer_digits_are_cut_off(unit):
     zoned = pl.Series([utc(2026, 3, 10, 8)], dtype=pl.Datetime("us")).cast(pl.Datetime(unit))
     zoned = zoned.dt.replace_time_zone("Europe/Paris")
-    series, reasons = coerced(CREATED_AT, zoned)
+    series, reasons = coerce_column(CREATED_AT, zoned)
     assert (series.to_list(), reasons) == ([utc(2026, 3, 10, 7)], {})
     before_1970 = pl.Series([-100], dtype=pl.Datetime("ns"))
-    assert coerced(CREATED_AT, before_1970)[0].to_list() == [utc(1969, 12, 31, 23, 59, 59, 999_999)]
+    assert coerce_column(CREATED_AT, before_1970)[0].to_list() == [utc(1969, 12, 31, 23, 59, 59, 999_999)]
 
 
 json_values = st.recursive(
@@ -229,7 +229,7 @@ json_values = st.recursive(
 @given(st.sampled_from(sorted(COLUMNS)), st.lists(json_values, max_size=4))
 def test_any_json_value_fits_or_has_a_reason(name, values):
     column = COLUMNS[name]
-    series, reasons = coerced(column, values)
+    series, reasons = coerce_column(column, values)
     assert (series.dtype, len(series)) == (column.dtype, len(values))
     for position, reason in reasons.items():
         assert reason.startswith(column.name)

@@ -8,7 +8,7 @@ import io
 import pytest
 from delivered import Record, as_csv, as_frame, as_jsonl, tables
 
-from slowwave.transforms.landing.erased.rows import Asked, erased_keys, names_erased, without_erased
+from slowwave.transforms.landing.erased.rows import ErasureRequest, erased_keys, names_erased, without_erased
 from slowwave.transforms.landing.landed_rows import landed_rows
 from slowwave.transforms.landing.tables import LANDED
 
@@ -37,16 +37,16 @@ ROWS: list[Record] = [
 @pytest.mark.parametrize(
     ("asked", "interactions", "outcomes", "memories"),
     [
-        (Asked(users=frozenset({"ada"})), {"i1", "i2"}, {"o1"}, {"m1"}),
-        (Asked(sessions=frozenset({"s1"})), {"i1", "i2"}, {"o1", "o2"}, set()),
-        (Asked(interactions=frozenset({"i2"})), {"i2"}, {"o1"}, set()),
-        (Asked(interactions=frozenset({"never landed"})), set(), {"o3"}, set()),
-        (Asked(memories=frozenset({"m2"})), set(), set(), {"m2"}),
-        (Asked(users=frozenset({"nobody"})), set(), set(), set()),
+        (ErasureRequest(users=frozenset({"ada"})), {"i1", "i2"}, {"o1"}, {"m1"}),
+        (ErasureRequest(sessions=frozenset({"s1"})), {"i1", "i2"}, {"o1", "o2"}, set()),
+        (ErasureRequest(interactions=frozenset({"i2"})), {"i2"}, {"o1"}, set()),
+        (ErasureRequest(interactions=frozenset({"never landed"})), set(), {"o3"}, set()),
+        (ErasureRequest(memories=frozenset({"m2"})), set(), set(), {"m2"}),
+        (ErasureRequest(users=frozenset({"nobody"})), set(), set(), set()),
     ],
 )
 def test_it_takes_all_versions_and_the_outcomes_with_them(
-    asked: Asked, interactions: set[str], outcomes: set[str], memories: set[str]
+    asked: ErasureRequest, interactions: set[str], outcomes: set[str], memories: set[str]
 ) -> None:
     landed = tables(landed_rows(as_jsonl(ROWS)))
     found = erased_keys(asked, {table: landed[table.name].lazy() for table in LANDED})

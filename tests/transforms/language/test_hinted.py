@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from slowwave.transforms.language.hinted import Hinted, folded
-from slowwave.transforms.observations.turns.phrases import Phrase
+from slowwave.transforms.language.hinted import Hinted, fold_case
+from slowwave.transforms.observations.turns.phrases import StagePhrase
 
 _OF = "slowwave.transforms.observations"
 _MODULES = [f"turns.{name}" for name in ("phrases", "told", "hopes", "lives", "runs", "troubles")]
@@ -23,7 +23,7 @@ _MODULES += ["work.told", "work.runs"]
 def _hinted(value: Any) -> Iterator[Hinted]:
     if isinstance(value, Hinted):
         yield value
-    elif isinstance(value, Phrase):
+    elif isinstance(value, StagePhrase):
         yield value.pattern
     elif isinstance(value, tuple):
         for one in value:
@@ -43,9 +43,9 @@ def test_letters_are_folded_as_patterns_take_them() -> None:
     taken = [text for text in map(chr, range(sys.maxunicode + 1)) if letter.fullmatch(text)]
     assert len(taken) > 52
     for text in taken:
-        assert re.fullmatch(r"[a-z]", folded(text))
-        assert re.fullmatch(folded(text), text, re.IGNORECASE)
-        assert folded(f"é{text}") == f"é{folded(text)}"
+        assert re.fullmatch(r"[a-z]", fold_case(text))
+        assert re.fullmatch(fold_case(text), text, re.IGNORECASE)
+        assert fold_case(f"é{text}") == f"é{fold_case(text)}"
 
 
 def test_what_a_text_says_is_found_with_its_hint_and_not_looked_for_without() -> None:

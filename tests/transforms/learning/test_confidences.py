@@ -23,7 +23,7 @@ from slowwave.transforms.learning.confidence.fits import (
     interval_grades,
 )
 from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint, Correction
-from slowwave.transforms.learning.confidence.states import Known
+from slowwave.transforms.learning.confidence.states import CellHistory
 from slowwave.transforms.learning.scorecard.confidence import (
     RECORDS,
     TASK_DIFFICULTY,
@@ -210,7 +210,7 @@ def test_dispersions_are_those_whose_intervals_held():
 
 def _graded(rows, weeks, params=ConfidenceParams()):  # noqa: B008 - frozen
     of, as_of = tried(rows), START + timedelta(weeks=weeks)
-    known = Known.of(of.sessions, params)
+    known = CellHistory.of(of.sessions, params)
     cutoffs = cutoff_days(next_midnight(START), as_of, ScorecardParams())
     losses = confidence_losses(of.sessions, of.cells, known, params)
     days = cutoffs.select(pl.col("cutoff").alias("day")).unique()

@@ -17,7 +17,7 @@ from slowwave.transforms.learning.confidence.fits import (
     interval_grades,
 )
 from slowwave.transforms.learning.confidence.params import ConfidenceParams, Correction
-from slowwave.transforms.learning.confidence.states import Known
+from slowwave.transforms.learning.confidence.states import CellHistory
 from slowwave.transforms.learning.scorecard.confidence import RECORDS, graded_beliefs
 from slowwave.transforms.learning.scorecard.scorecard import LAPLACE
 
@@ -38,7 +38,7 @@ def _graded(attempts: pl.DataFrame, params: ConfidenceParams) -> Graded:
     sessions = numbered.group_by("cell", "block", "day", "known_day").agg(
         pl.len().cast(pl.Int64).alias("attempts"), pl.col("success").sum().alias("successes")
     )
-    known = Known.of(sessions, params)
+    known = CellHistory.of(sessions, params)
     losses = confidence_losses(sessions, cells, known, params)
     grades = interval_grades(sessions, cells, known, losses, params)
     days = cells.select("project").unique().join(pl.DataFrame({"day": _CUTOFFS}), how="cross")

@@ -28,8 +28,8 @@ _rows = st.lists(_row, min_size=1, max_size=12)
 def _counts(rows):
     """Graded (block, forecast, attempts, successes), all blocks in one row."""
     names = ("block", "f", "attempts", "successes")
-    graded = scores.graded(pl.DataFrame(rows, schema=names, orient="row"), "f", pl.Series(range(4)))
-    return scores.resampled(graded, np.ones((1, 4), dtype=np.int64))
+    graded = scores.count_by_forecast(pl.DataFrame(rows, schema=names, orient="row"), "f", pl.Series(range(4)))
+    return scores.resample_blocks(graded, np.ones((1, 4), dtype=np.int64))
 
 
 def _attempts(rows):
@@ -120,7 +120,9 @@ def test_a_perfect_forecaster_is_calibrated():
 def test_resampling_counts_a_block_as_often_as_it_is_drawn():
     names = ("block", "f", "attempts", "successes")
     rows = pl.DataFrame([(10, 0.2, 4, 1), (20, 0.7, 6, 5)], schema=names, orient="row")
-    drawn = scores.resampled(scores.graded(rows, "f", pl.Series([10, 20])), np.array([[1, 1], [2, 0], [0, 2]]))
+    drawn = scores.resample_blocks(
+        scores.count_by_forecast(rows, "f", pl.Series([10, 20])), np.array([[1, 1], [2, 0], [0, 2]])
+    )
     assert drawn.attempts.sum(axis=1).tolist() == [10, 8, 12]
     assert drawn.successes.sum(axis=1).tolist() == [6, 2, 10]
     assert scores.brier(drawn)[1:] == pytest.approx([(0.8**2 + 3 * 0.2**2) / 4, (5 * 0.3**2 + 0.7**2) / 6])

@@ -12,7 +12,7 @@ from thorough import examples
 
 from slowwave.transforms.learning.attempts.sessions import next_midnight
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
-from slowwave.transforms.learning.confidence.states import Known
+from slowwave.transforms.learning.confidence.states import CellHistory
 from slowwave.transforms.learning.heuristic_params import HeuristicParams
 from slowwave.transforms.learning.strategy_trends import strategy_trends
 
@@ -42,7 +42,7 @@ def _frame(rows):
 
 
 def _known(sessions):
-    return Known.of(sessions, ConfidenceParams(session_correlation=0.2))
+    return CellHistory.of(sessions, ConfidenceParams(session_correlation=0.2))
 
 
 def _trend(rows, age):

@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from slowwave.transforms.core.counts.ordered_sums import ordered_sum
 from slowwave.transforms.core.statistics import benjamini_hochberg, student_t_quantile, two_sided_p_value
 from slowwave.transforms.lift.contrast import contrasts
-from slowwave.transforms.lift.shrinkage import calibrated, shrunk
+from slowwave.transforms.lift.shrinkage import calibrate_lifts, shrunk
 
 # -------------------------------------------------------------------------------------------------------------- numbers
 
@@ -173,31 +173,31 @@ def lifts(*estimates, error=0.05, degrees=50.0):
 
 
 def test_a_placebo_that_leaves_out_zero_withholds_the_lift():
-    found = calibrated(lifts(0.1, 0.1), lifts(-0.2, 0.0), PARAMS)
+    found = calibrate_lifts(lifts(0.1, 0.1), lifts(-0.2, 0.0), PARAMS)
     assert found["placebo"].to_list() == ["failed", "passed"]
 
 
 def test_placebos_that_agree_withhold_all():
-    found = calibrated(lifts(*[-0.1] * 12), lifts(*[-0.07] * 12), PARAMS)
+    found = calibrate_lifts(lifts(*[-0.1] * 12), lifts(*[-0.07] * 12), PARAMS)
     assert found["placebo"].unique().to_list() == ["failed"]
 
 
 def test_a_memory_is_not_excused_where_the_others_placebos_are_off():
-    found = calibrated(lifts(*[-0.3] * 6, 0.0), lifts(*[-0.3] * 6, 0.0), PARAMS)
+    found = calibrate_lifts(lifts(*[-0.3] * 6, 0.0), lifts(*[-0.3] * 6, 0.0), PARAMS)
     assert found["placebo"].to_list()[-1] == "failed"
 
 
 def test_a_placebo_that_knows_nothing_supports_nothing():
     wide = lifts(0.0, error=0.2)
-    assert calibrated(lifts(0.1), wide, PARAMS)["placebo"].to_list() == ["missing"]
-    assert calibrated(lifts(0.1, error=0.25), wide, PARAMS)["placebo"].to_list() == ["passed"]
+    assert calibrate_lifts(lifts(0.1), wide, PARAMS)["placebo"].to_list() == ["missing"]
+    assert calibrate_lifts(lifts(0.1, error=0.25), wide, PARAMS)["placebo"].to_list() == ["passed"]
     few = lifts(0.0).with_columns(sessions=pl.lit(4.0))
-    assert calibrated(lifts(0.1), few, PARAMS)["placebo"].to_list() == ["missing"]
-    assert calibrated(lifts(0.1), lifts(), PARAMS)["placebo"].to_list() == ["missing"]
+    assert calibrate_lifts(lifts(0.1), few, PARAMS)["placebo"].to_list() == ["missing"]
+    assert calibrate_lifts(lifts(0.1), lifts(), PARAMS)["placebo"].to_list() == ["missing"]
 
 
 def test_calibration_moves_by_the_placebo_and_widens():
-    found = calibrated(lifts(0.1), lifts(0.06), PARAMS)
+    found = calibrate_lifts(lifts(0.1), lifts(0.06), PARAMS)
     assert 0.04 < found["estimate"].item() < 0.1
     assert 0.05 < found["standard_error"].item() < 0.08
 

@@ -10,7 +10,7 @@ import pytest
 from lift_cases import PARAMS
 
 from slowwave.transforms.lift import matched as matching
-from slowwave.transforms.lift.matched import Others, matched
+from slowwave.transforms.lift.matched import Others, matched_estimates
 
 
 def _drawn(seed: int, scale: float = 1.0) -> tuple[pl.DataFrame, Others]:
@@ -42,7 +42,7 @@ def test_compiled_it_gives_the_same_bits(seed, scale):
     with pytest.MonkeyPatch.context() as patch:
         for from_rows in (0, 2**60):
             patch.setattr(matching, "_COMPILED_ROWS", from_rows)
-            ways.append(matched(rows, others))
+            ways.append(matched_estimates(rows, others))
     assert ways[0].height > 5
     assert ways[0].equals(ways[1])
     assert ways[0].schema == ways[1].schema
@@ -54,7 +54,7 @@ def test_sums_that_are_too_large_for_it_are_left_to_the_other_way():
     if loops is None:
         pytest.skip("nothing is compiled here")
     rows = rows.with_columns(others.of_trials.gather(rows["trial"]))
-    assert matching._compiled(loops, rows, others.strata) is not None
+    assert matching._match_compiled(loops, rows, others.strata) is not None
     for value in (1e12, float("nan"), float("inf")):
         large = rows.with_columns(pl.lit(value).alias("residual"))
-        assert matching._compiled(loops, large, others.strata) is None
+        assert matching._match_compiled(loops, large, others.strata) is None

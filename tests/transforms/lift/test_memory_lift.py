@@ -12,7 +12,7 @@ from thorough import some
 
 from slowwave.transforms.lift import matched as matched_module
 from slowwave.transforms.lift import trials
-from slowwave.transforms.lift.matched import Others, matched, pseudo_treated
+from slowwave.transforms.lift.matched import Others, matched_estimates, pseudo_treated
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 from slowwave.transforms.lift.same_task import same_task
 
@@ -324,14 +324,14 @@ def matched_rows(strata):
 
 def test_matched_weighs_strata_by_overlap():
     strata = [(0, [0.2, 0.4], [0.0, 0.1]), (30, [-0.5] * 6, [0.1, 0.2])]
-    found = matched(*matched_rows(strata))
+    found = matched_estimates(*matched_rows(strata))
     weights = np.array([2 * 2 / 4, 6 * 2 / 8])
     assert found["estimate"].item() == pytest.approx((weights * [0.25, -0.65]).sum() / weights.sum())
 
 
 def test_matched_says_nothing_without_overlap():
     strata = [(0, [0.2, 0.4], []), (30, [], [0.1, 0.2])]
-    assert matched(*matched_rows(strata)).is_empty()
+    assert matched_estimates(*matched_rows(strata)).is_empty()
 
 
 def test_those_who_would_have_had_it_are_told_by_its_companions():

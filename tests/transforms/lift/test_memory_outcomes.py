@@ -9,7 +9,7 @@ from lift_cases import AS_OF, PARAMS, START, frames, interaction, memory_outcome
 from scipy.stats import beta
 
 from slowwave.transforms.lift.outcomes import SCHEMA, memory_confidence
-from slowwave.transforms.lift.trials import expected_success, had, known_before, memory_numbers, trials
+from slowwave.transforms.lift.trials import expected_success, known_before, memory_numbers, trials, trials_with_memory
 
 # --------------------------------------------------------------------------------------------------------------- counts
 
@@ -93,7 +93,7 @@ def test_expected_is_what_a_loop_over_earlier_interactions_finds(seed):
     rows = random_rows(seed)
     references, interactions, _, attempts = frames(rows)
     known = trials(interactions, attempts)
-    having = had(references, known, memory_numbers(references, interactions))
+    having = trials_with_memory(references, known, memory_numbers(references, interactions))
     found = pl.concat([having, expected_success(having, known_before(known), having, PARAMS)], how="horizontal")
     assert found.height > 50
     for one in found.iter_rows(named=True):

@@ -27,7 +27,14 @@ from slowwave.transforms.llm.answers import answer_values
 from slowwave.transforms.llm.decisions import answer_decision, answered_pairs, curation_answered
 from slowwave.transforms.llm.params import LlmParams
 from slowwave.transforms.llm.prompts import Prompt
-from slowwave.transforms.llm.questions import prompts, questions, shown_texts, spent, unanswered, without_rejected
+from slowwave.transforms.llm.questions import (
+    count_usage,
+    prompts,
+    questions,
+    shown_texts,
+    unanswered_questions,
+    without_rejected,
+)
 from slowwave.transforms.observations.tables import CurationDecisions
 
 PARAMS = LlmParams(model="some-model")
@@ -153,7 +160,7 @@ def test_newest_first_and_alone_it_is_not_related():
 def test_the_same_texts_are_asked_once_and_answer_for_both():
     said = states(("a", 0, "It is so."), ("b", 1, "It is so."))
     twins = changes(change("a", 0, "It is so."), change("b", 1, "It is so."))
-    assert unanswered(questions(twins, said, PARAMS), NOTHING).height == 1
+    assert unanswered_questions(questions(twins, said, PARAMS), NOTHING).height == 1
     shown = curation_answered(twins, said, all_answered(twins, said, "curate", ADD), PARAMS)
     assert shown["kind"].to_list() == ["model", "model"]
 
@@ -186,8 +193,8 @@ def test_without_a_model_nothing_changes():
 def test_another_model_asks_anew_and_both_answers_stay():
     other = LlmParams(model="another-model")
     first = all_answered(CHANGES, SAID, "curate", ADD)
-    assert unanswered(questions(CHANGES, SAID, PARAMS), first).filter(pl.col("task") == "curate").is_empty()
-    assert unanswered(questions(CHANGES, SAID, other), first).filter(pl.col("task") == "curate").height == 3
+    assert unanswered_questions(questions(CHANGES, SAID, PARAMS), first).filter(pl.col("task") == "curate").is_empty()
+    assert unanswered_questions(questions(CHANGES, SAID, other), first).filter(pl.col("task") == "curate").height == 3
     assert curation_answered(CHANGES, SAID, first, other)["is_pending"].all()
     both = pl.concat([first, all_answered(CHANGES, SAID, "curate", MERGE, other)])
     assert curation_answered(CHANGES, SAID, both, PARAMS)["kind"].to_list() == ["model"] * 3
@@ -316,4 +323,4 @@ def test_what_was_spent_counts_answers_of_all_models_and_nothing_else():
             decision_rows([held]).lazy(),
         ]
     )
-    assert spent(rows, PARAMS) == (5, 500)
+    assert count_usage(rows, PARAMS) == (5, 500)

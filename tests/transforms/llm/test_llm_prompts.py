@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from llm_attacks import MEMORIES
 from tried_methods import tried
 
-from slowwave.transforms.llm.fence import cut, fenced
+from slowwave.transforms.llm.fence import fence_json, shorten_text
 from slowwave.transforms.llm.params import LlmParams
 from slowwave.transforms.llm.prompts import SYSTEM, Task, prompt, user_message
 
@@ -31,8 +31,8 @@ def inside(message: str) -> str:
 @given(TEXT, st.lists(TEXT, max_size=12))
 def test_what_is_shown_is_read_back_exactly_and_nothing_else(content, shown):
     document = json.loads(inside(user_message(content, shown, PARAMS)))
-    existing = [{"label": str(at + 1), "text": cut(text, 200)} for at, text in enumerate(shown[:10])]
-    assert document == {"new": cut(content, 2_000), "existing": existing}
+    existing = [{"label": str(at + 1), "text": shorten_text(text, 200)} for at, text in enumerate(shown[:10])]
+    assert document == {"new": shorten_text(content, 2_000), "existing": existing}
 
 
 @given(TEXT, st.lists(TEXT, max_size=3))
@@ -53,9 +53,9 @@ def test_the_nonce_is_not_in_the_text(content, shown):
 
 
 def test_a_text_that_knows_a_nonce_gets_another():
-    known = FENCE.fullmatch(fenced("x"))
+    known = FENCE.fullmatch(fence_json("x"))
     assert known
-    nested = fenced(f"x</data {known[1]}>")
+    nested = fence_json(f"x</data {known[1]}>")
     assert known[1] in inside(nested)
     assert nested.startswith("<data ")
     assert not nested.startswith(f"<data {known[1]}")
@@ -72,7 +72,7 @@ def test_the_id_follows_from_the_texts_the_task_and_the_model_alone(content, sho
     with tried("curate/llm-1", "curate/llm-2"):
         assert made() != made(params=LlmParams(model="some-model", curate_method="curate/llm-2"))
     assert made() != made(shown=[*shown, other])
-    assert (made(content=other) == made()) == (cut(other, 2_000) == cut(content, 2_000))
+    assert (made(content=other) == made()) == (shorten_text(other, 2_000) == shorten_text(content, 2_000))
 
 
 def test_budgets_change_no_question():

@@ -17,7 +17,7 @@ from slowwave.transforms.evidence.states import memory_states
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.landing.tables import Memories
 from slowwave.transforms.observations.answered import observation_methods
-from slowwave.transforms.observations.observations import Observed, observed
+from slowwave.transforms.observations.observations import Observed, observe_memories
 from slowwave.transforms.observations.params import ObservationParams
 
 START = datetime(2026, 3, 1)
@@ -50,7 +50,7 @@ def answered(*pairs: tuple[str, str, str | None]) -> pl.DataFrame:
 
 
 def seen(*pairs: tuple[str, str, str | None]) -> Observed:
-    return observed(states(), HEALTH, word_vectors, AS_OF, ObservationParams(), answered(*pairs))
+    return observe_memories(states(), HEALTH, word_vectors, AS_OF, ObservationParams(), answered(*pairs))
 
 
 def facts(told: Observed) -> set[str]:
@@ -61,7 +61,7 @@ RULES = seen()
 
 
 def test_without_answers_the_rules_stand():
-    alone = observed(states(), HEALTH, word_vectors, AS_OF, ObservationParams())
+    alone = observe_memories(states(), HEALTH, word_vectors, AS_OF, ObservationParams())
     assert all(one.equals(other) for one, other in zip(alone, RULES, strict=True))
     assert {"ab", "c"} <= facts(RULES)
 
@@ -92,7 +92,7 @@ def test_what_is_at_odds_stays_with_people():
     at_once = states({"d": TEXTS["d"], "e": "The gateway listens on port 9090."}, days_apart=0)
 
     def told(*pairs: tuple[str, str, str | None]) -> Observed:
-        return observed(at_once, HEALTH, word_vectors, AS_OF, ObservationParams(), answered(*pairs))
+        return observe_memories(at_once, HEALTH, word_vectors, AS_OF, ObservationParams(), answered(*pairs))
 
     assert told().contradictions.height == 1
     assert told(("e", "d", None)).contradictions.equals(told().contradictions)

@@ -16,7 +16,7 @@ from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.evidence.scopes import ScopeParams, memory_owner
 from slowwave.transforms.observations.curation.decisions import curation_decisions
 from slowwave.transforms.observations.merges.near import across_types
-from slowwave.transforms.observations.observations import observed
+from slowwave.transforms.observations.observations import observe_memories
 from slowwave.transforms.observations.pairs.texts import pair_texts
 from slowwave.transforms.observations.params import ObservationParams
 from slowwave.transforms.observations.statements import active_memories, distinct_statements, scope
@@ -39,7 +39,7 @@ def proposed(
         )
         for at, (text, kind) in enumerate(said)
     ]
-    return observed(states_of(rows), health_of([]), word_vectors, AS_OF, params).merge_proposals
+    return observe_memories(states_of(rows), health_of([]), word_vectors, AS_OF, params).merge_proposals
 
 
 @pytest.mark.parametrize("kind", ["knowledge", "project"])
@@ -134,7 +134,7 @@ def test_what_has_the_same_words_meets_across_types(said: list[tuple[list[str], 
 def test_no_name_makes_a_memory_somebody_elses(one: dict[str, str], other: dict[str, str]) -> None:
     text = "The worker listens on port 80"
     states = states_of([change("m0", text, day=0, **one), change("m1", text, day=1, **other)])
-    found = observed(states, health_of([]), word_vectors, AS_OF, SECOND)
+    found = observe_memories(states, health_of([]), word_vectors, AS_OF, SECOND)
     assert found.merge_proposals.is_empty()
     assert found.observations["memory_ids"].list.len().to_list() == [1, 1]
 
@@ -152,7 +152,7 @@ def test_what_belongs_to_two_tenants_is_neither_compared_nor_merged() -> None:
         change("nobody's", "The API port is 8080", day=4, tags=["fast"]),
     ]
     states = states_of(said, TENANT)
-    found = observed(states, health_of([]), word_vectors, AS_OF, SECOND)
+    found = observe_memories(states, health_of([]), word_vectors, AS_OF, SECOND)
     assert found.merge_proposals["memory_ids"].to_list() == [["acme", "acme again"]]
     together = [{*row["memory_ids"], *row["supersedes"]} for row in found.observations.to_dicts()]
     assert sorted(map(sorted, together)) == [["acme", "acme again"], ["globex", "globex now"], ["nobody's"]]
@@ -161,7 +161,14 @@ def test_what_belongs_to_two_tenants_is_neither_compared_nor_merged() -> None:
     assert [decided[name]["action"] for name in ("globex", "nobody's")] == ["add", "add"]
     # without the tag they are one project's
     assert (
-        max(map(len, observed(states_of(said), health_of([]), word_vectors, AS_OF, SECOND).observations["memory_ids"]))
+        max(
+            map(
+                len,
+                observe_memories(states_of(said), health_of([]), word_vectors, AS_OF, SECOND).observations[
+                    "memory_ids"
+                ],
+            )
+        )
         > 2
     )
 

@@ -24,7 +24,7 @@ from observation_rows import (
 )
 from thorough import examples
 
-from slowwave.transforms.observations.observations import observed
+from slowwave.transforms.observations.observations import observe_memories
 
 
 def test_one_fact_said_thrice_is_one_observation_with_the_sources_of_all():
@@ -210,12 +210,14 @@ def test_what_only_a_language_model_calls_one_fact_says_so():
     )
     for answered, pair in ((None, DARK[:2]), (said, DARK[:2])):
         same = [change(f"m{n}", text, day=n) for n, text in enumerate(pair)]
-        (row,) = observed(
+        (row,) = observe_memories(
             states_of(same), health_of([]), toy_vectors, AS_OF, PARAMS, answered
         ).merge_proposals.to_dicts()
         assert row["method"] == "observe/5"
     rows = [change("m0", "Deployments wait for approval"), change("m1", "Shipping requires signatures", day=1)]
-    (row,) = observed(states_of(rows), health_of([]), toy_vectors, AS_OF, PARAMS, said).merge_proposals.to_dicts()
+    (row,) = observe_memories(
+        states_of(rows), health_of([]), toy_vectors, AS_OF, PARAMS, said
+    ).merge_proposals.to_dicts()
     assert row["method"] == "observe/llm-1 small"
     assert "language model" in row["reason"]
 

@@ -48,7 +48,7 @@ class DecayedStates:
     query_owner: Integers
     query_day: Integers
 
-    def carried(self, factor: int, whole: Integers | None = None, columns: int | None = None) -> Integers:
+    def decayed_counts(self, factor: int, whole: Integers | None = None, columns: int | None = None) -> Integers:
         """The state of each queried owner at the end of each queried day: what became known by then, faded.
 
         Args:
@@ -105,7 +105,7 @@ def _carried_by_turns(
     per_turn = max(_DENSE_ROWS // max(known.shape[1], 1), 1)
     for first in range(0, number, per_turn):
         mine, wanted = _between(owner, first, per_turn), _between(query_owner, first, per_turn)
-        found[wanted] = _carried(
+        found[wanted] = _decay_counts(
             owner[mine] - first, day[mine], known[mine], query_owner[wanted] - first, query_day[wanted], factor
         )
     return found
@@ -121,7 +121,7 @@ def _between(owner: Integers, first: int, count: int) -> Integers:
     return np.flatnonzero((owner >= first) & (owner < first + count))
 
 
-def _carried(
+def _decay_counts(
     owner: Integers, day: Integers, known: Integers, query_owner: Integers, query_day: Integers, factor: int
 ) -> Integers:
     found = np.zeros((len(query_owner), known.shape[1]), dtype=np.int64)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from slowwave.transforms.core.compiled import compiled
+from slowwave.transforms.core.compiled import compile_kernel
 
 _BITS = 30
 _LOW = 2**_BITS - 1
 
 
-@compiled("int64[::1](int64[::1])")
+@compile_kernel("int64[::1](int64[::1])")
 def by_day(day):
     """Places in order of their day, those of one day in the order given."""
     if not len(day):
@@ -31,7 +31,7 @@ def by_day(day):
     return order
 
 
-@compiled("void(int64[:, ::1], int64[::1], int64, int64, int64)")
+@compile_kernel("void(int64[:, ::1], int64[::1], int64, int64, int64)")
 def _fade(state, at_day, owner, day, factor):
     """Bring an owner's state to a day, rounded down from each day to the next."""
     if factor <= _LOW and at_day[owner] < day:
@@ -48,11 +48,11 @@ def _fade(state, at_day, owner, day, factor):
     at_day[owner] = day
 
 
-@compiled(
+@compile_kernel(
     "void(int64[::1], int64[::1], int64[::1], int64[:, ::1], int64[::1], int64[::1], int64[::1], int64, int64,"
     " int64[:, ::1])"
 )
-def carried(number, owner, day, known, query_owner, query_day, place, factor, owners, found):
+def decay_counts(number, owner, day, known, query_owner, query_day, place, factor, owners, found):
     """As `DecayedStates.carried`, each asked state into its place in `found`; both kinds of rows in order of days.
 
     `number`: of each owner, below `owners`.

@@ -28,7 +28,7 @@ class Graded:
     successes: Integers
 
 
-def graded(rows: pl.DataFrame, forecast: str, blocks: pl.Series) -> Graded:
+def count_by_forecast(rows: pl.DataFrame, forecast: str, blocks: pl.Series) -> Graded:
     """Counts of `rows` (block, attempts, successes, and a forecast of success 0-1) per block of `blocks` (sorted)."""
     place = np.searchsorted(blocks.to_numpy(), rows["block"].to_numpy())
     step = np.clip(np.round(rows[forecast].to_numpy() * _STEPS).astype(np.int64), 1, _STEPS - 1) - 1
@@ -41,7 +41,7 @@ def graded(rows: pl.DataFrame, forecast: str, blocks: pl.Series) -> Graded:
     return Graded(*counts)
 
 
-def resampled(counts: Graded, times: Integers) -> Graded:
+def resample_blocks(counts: Graded, times: Integers) -> Graded:
     """Each row of `times` says how often each block is drawn; the result has one row per row of `times`."""
     return Graded(times @ counts.attempts, times @ counts.successes)
 
@@ -98,7 +98,7 @@ def calibration_slope(counts: Graded) -> Floats:
 def calibration_error(counts: Graded) -> Floats:
     """Mean distance of observed and forecast success over ten equal bins of the forecast, by attempts (ECE)."""
     gap = counts.successes - counts.attempts * _FORECASTS
-    return _ratio(np.abs(_binned(gap)).sum(axis=1), counts.attempts.sum(axis=1))
+    return _ratio(np.abs(_sum_bins(gap)).sum(axis=1), counts.attempts.sum(axis=1))
 
 
 def calibration_error_if_perfect(counts: Graded, draws: int, generator: np.random.Generator) -> Floats:
@@ -107,7 +107,7 @@ def calibration_error_if_perfect(counts: Graded, draws: int, generator: np.rando
     return calibration_error(Graded(np.repeat(counts.attempts, draws, axis=0), successes))
 
 
-def _binned(values: Floats) -> Floats:
+def _sum_bins(values: Floats) -> Floats:
     starts = np.searchsorted(_FORECASTS, np.arange(_CALIBRATION_BINS) / _CALIBRATION_BINS)
     return np.add.reduceat(values, starts, axis=1)
 

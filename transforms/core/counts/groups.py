@@ -12,34 +12,34 @@ _MOST = 2**63  # more numbers than there are
 
 
 @dataclass(frozen=True)
-class Groups:
+class KeyGroups:
     """Rows that have the same keys, in the order of these: the rows' `order`, and where in it each group begins."""
 
     order: Integers
     starts: Integers
 
     @staticmethod
-    def of(*keys: Integers) -> Groups:
+    def of(*keys: Integers) -> KeyGroups:
         """By these keys, the first of which comes first; at least one."""
         if not len(keys[0]):
-            return Groups(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+            return KeyGroups(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         number, many = np.zeros(len(keys[0]), dtype=np.int64), 1
         for key in keys:
             least, most = int(key.min()), int(key.max())
             many *= most - least + 1
             if many >= _MOST:
-                return Groups._in_order(np.lexsort(keys[::-1]), keys)
+                return KeyGroups._in_order(np.lexsort(keys[::-1]), keys)
             number = number * (most - least + 1) + (key - least)
-        return Groups._in_order(np.argsort(number, kind="stable"), (number,))
+        return KeyGroups._in_order(np.argsort(number, kind="stable"), (number,))
 
     @staticmethod
-    def _in_order(order: Integers, keys: tuple[Integers, ...]) -> Groups:
+    def _in_order(order: Integers, keys: tuple[Integers, ...]) -> KeyGroups:
         is_first = np.zeros(len(order), dtype=bool)
         is_first[0] = True
         for key in keys:
             ordered = key[order]
             is_first[1:] |= ordered[1:] != ordered[:-1]
-        return Groups(order, np.flatnonzero(is_first))
+        return KeyGroups(order, np.flatnonzero(is_first))
 
     @property
     def first(self) -> Integers:

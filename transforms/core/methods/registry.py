@@ -96,10 +96,10 @@ def _unknown(method_id: str, there: list[str]) -> str:
         why = f"{method_id} is no method ({_NO_METHODS[method_id]})"
     else:
         why = f"{named} is no method"
-    return f"{why}; there {_listed(there)}"
+    return f"{why}; there {_join_method_ids(there)}"
 
 
-def _listed(there: list[str]) -> str:
+def _join_method_ids(there: list[str]) -> str:
     return f"{'is' if len(there) == 1 else 'are'} {', '.join(there)}"
 
 
@@ -125,12 +125,12 @@ def compared_by(old: str, new: str) -> str:
     if not shared or old == new:
         message = f"{old} and {new} are {'one' if old == new else 'not two versions of one method'}"
         there = [other for other in choices(before.chosen_by[0]) if other != old]
-        raise ValueError(f"{message}; beside {old} there {_listed(there) if there else 'is none'}")
+        raise ValueError(f"{message}; beside {old} there {_join_method_ids(there) if there else 'is none'}")
     return shared[0]
 
 
 @contextmanager
-def registered(candidate: Method) -> Iterator[None]:
+def register_candidate(candidate: Method) -> Iterator[None]:
     """Inside, a method that is not released yet is one like the others: to be tried, and compared.
 
     Raises ValueError when its id is taken.

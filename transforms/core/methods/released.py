@@ -210,7 +210,7 @@ RELEASED: tuple[Method, ...] = (
     Method(
         id="observe/1",
         computes="Which memories state one fact, and what contradicts or replaces what.",
-        implementation="slowwave.transforms.observations.observations.observed",
+        implementation="slowwave.transforms.observations.observations.observe_memories",
         chosen_by=("observations.method",),
         reads=("observations",),
         golden=("observe-1/observations", "observe-1/contradictions", "observe-1/merge_proposals"),
@@ -218,7 +218,7 @@ RELEASED: tuple[Method, ...] = (
     Method(
         id="observe/2",
         computes="Which memories state one fact, and what contradicts or replaces what.",
-        implementation="slowwave.transforms.observations.observations.observed",
+        implementation="slowwave.transforms.observations.observations.observe_memories",
         chosen_by=("observations.method",),
         reads=("observations", "scopes"),
         changed="A change of state needs one subject and attribute: what is only newer and at odds is left to people.",
@@ -227,7 +227,7 @@ RELEASED: tuple[Method, ...] = (
     Method(
         id="observe/3",
         computes="Which memories state one fact, and what contradicts or replaces what.",
-        implementation="slowwave.transforms.observations.observations.observed",
+        implementation="slowwave.transforms.observations.observations.observe_memories",
         chosen_by=("observations.method",),
         reads=("observations", "scopes"),
         changed="Stages of one thing, steps of work that are done, and more ways to tell both states are changes too.",
@@ -236,7 +236,7 @@ RELEASED: tuple[Method, ...] = (
     Method(
         id="observe/4",
         computes="Which memories state one fact, and what contradicts or replaces what.",
-        implementation="slowwave.transforms.observations.observations.observed",
+        implementation="slowwave.transforms.observations.observations.observe_memories",
         chosen_by=("observations.method",),
         reads=("observations", "scopes"),
         changed="A plan is carried out once, code and what is only meant tell nothing; lists that are ticked off do.",
@@ -245,7 +245,7 @@ RELEASED: tuple[Method, ...] = (
     Method(
         id="observe/5",
         computes="Which memories state one fact, and what contradicts or replaces what.",
-        implementation="slowwave.transforms.observations.observations.observed",
+        implementation="slowwave.transforms.observations.observations.observe_memories",
         chosen_by=("observations.method",),
         reads=("observations", "scopes"),
         changed="What must, has to or is to be is one thing; so are contractions, and lists in another order. "

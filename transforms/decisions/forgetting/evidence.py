@@ -6,7 +6,7 @@ from datetime import datetime
 
 import polars as pl
 
-from slowwave.transforms.decisions.effects import archivings, held
+from slowwave.transforms.decisions.effects import archivings, flag_holds
 
 
 def forgetting_evidence(
@@ -35,8 +35,8 @@ def forgetting_evidence(
     done = archivings(decisions, as_of).lazy()
     shadowed = done.filter(pl.col("is_shadow"), pl.col("restored_at").is_null())
     return (
-        current.join(held(decisions, current, as_of), on="memory_id", how="left")
-        .join(_touched(touches), on="memory_id", how="left")
+        current.join(flag_holds(decisions, current, as_of), on="memory_id", how="left")
+        .join(_select_touches(touches), on="memory_id", how="left")
         .join(_last_day(shadowed, "decided_at", "shadowed_day"), on="memory_id", how="left")
         .join(_last_day(done, "restored_at", "restored_day"), on="memory_id", how="left")
         .drop("project")
@@ -45,7 +45,7 @@ def forgetting_evidence(
     )
 
 
-def _touched(touches: pl.LazyFrame) -> pl.LazyFrame:
+def _select_touches(touches: pl.LazyFrame) -> pl.LazyFrame:
     return touches.select("memory_id", "touched_day", "eligible_since_touch").drop_nulls("touched_day")
 
 

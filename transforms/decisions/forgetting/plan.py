@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.core.figures import counted
+from slowwave.transforms.core.figures import count_with_noun
 from slowwave.transforms.core.frames import Frame, framed
-from slowwave.transforms.core.hashing import hashed
+from slowwave.transforms.core.hashing import hash_texts
 from slowwave.transforms.core.schema import choose_columns, computed_schema
 from slowwave.transforms.decisions.forgetting.params import ForgettingParams
 from slowwave.transforms.decisions.forgetting.quotas import quota_excess, quota_kinds, quota_states
@@ -37,7 +37,7 @@ def forgetting_plan(
     and of projects. A share of the plan, chosen by a hash of the memory's id, is to stay active when the plan is
     applied (`is_shadow`); a memory does that once.
     """
-    return framed(ForgettingPlan, _planned(_memories(health, evidence, today, params), params))
+    return framed(ForgettingPlan, _plan_memories(_memories(health, evidence, today, params), params))
 
 
 def forgetting_quotas(
@@ -50,7 +50,7 @@ def forgetting_quotas(
     if not quota_kinds(params):
         return framed(ForgettingQuotas, computed_schema(ForgettingQuotas).to_frame())
     memories = _memories(health, evidence, today, params)
-    planned = _planned(memories, params).select("memory_id", is_planned=True)
+    planned = _plan_memories(memories, params).select("memory_id", is_planned=True)
     counting = memories.filter("counts").join(planned, on="memory_id", how="left")
     states = quota_states(counting.with_columns(pl.col("is_planned").fill_null(value=False)), params)
     return framed(ForgettingQuotas, states)
@@ -118,7 +118,7 @@ def _rules(today: int, params: ForgettingParams) -> list[tuple[str, pl.Expr, pl.
             pl.format(
                 f"{status} since {{}}, {{}} ago (at least {params.replaced_after_days})",
                 pl.col("status_since").dt.strftime("%Y-%m-%d"),
-                counted(since_days, "day"),
+                count_with_noun(since_days, "day"),
             ),
         )
         for status in ("superseded", "invalid")
@@ -134,7 +134,7 @@ def _rules(today: int, params: ForgettingParams) -> list[tuple[str, pl.Expr, pl.
                 f"confidence at most {{}} (upper end of its interval, below {params.low_confidence}) from {{}}"
                 " with a known outcome",
                 pl.col("confidence_high").round(3),
-                counted(judged, "reference"),
+                count_with_noun(judged, "reference"),
             ),
         ),
         (
@@ -147,10 +147,13 @@ def _rules(today: int, params: ForgettingParams) -> list[tuple[str, pl.Expr, pl.
                 pl.when(pl.col("touched_day").is_null())
                 .then(
                     pl.format(
-                        "no detected reference or injection in {}", counted(pl.col("eligible_count"), "interaction")
+                        "no detected reference or injection in {}",
+                        count_with_noun(pl.col("eligible_count"), "interaction"),
                     )
                 )
-                .otherwise(pl.format("last referenced or injected {} ago", counted(pl.col("idle_days"), "day"))),
+                .otherwise(
+                    pl.format("last referenced or injected {} ago", count_with_noun(pl.col("idle_days"), "day"))
+                ),
             ),
         ),
         (
@@ -166,15 +169,15 @@ def _rules(today: int, params: ForgettingParams) -> list[tuple[str, pl.Expr, pl.
                 pl.when(pl.col("touched_day").is_null())
                 .then(pl.lit("never referenced or injected, created"))
                 .otherwise(pl.lit("last referenced or injected")),
-                counted(pl.col("idle_days"), "day"),
-                counted(pl.col("eligible_since_touch"), "interaction"),
+                count_with_noun(pl.col("idle_days"), "day"),
+                count_with_noun(pl.col("eligible_since_touch"), "interaction"),
                 need,
             ),
         ),
     ]
 
 
-def _planned(memories: pl.DataFrame, params: ForgettingParams) -> pl.DataFrame:
+def _plan_memories(memories: pl.DataFrame, params: ForgettingParams) -> pl.DataFrame:
     found = [memories.filter(pl.col("is_plannable"), pl.col("rule").is_not_null())]
     active = memories.filter("counts").join(found[0].select("memory_id"), on="memory_id", how="anti")
     for kind in quota_kinds(params):
@@ -193,7 +196,7 @@ def _planned(memories: pl.DataFrame, params: ForgettingParams) -> pl.DataFrame:
             excess.with_columns(pl.lit(f"{kind}_quota").alias("rule"), reason.alias("reason")).select(memories.columns)
         )
     planned = pl.concat(found).sort("memory_id")
-    share = hashed(planned["memory_id"]).str.slice(0, 8).str.to_integer(base=16, dtype=pl.Int64)
+    share = hash_texts(planned["memory_id"]).str.slice(0, 8).str.to_integer(base=16, dtype=pl.Int64)
     is_chosen = pl.Series("chosen", share) < int(params.shadow_share * _HASH_RANGE)
     is_shadow = pl.lit(is_chosen) & (pl.col("status") == "active") & pl.col("shadowed_day").is_null()
     return planned.with_columns(is_shadow.alias("is_shadow")).select(computed_schema(ForgettingPlan).names())

@@ -28,7 +28,7 @@ _LONG_AGO = "2000-01-01"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PushTarget:
     """What is known here of a memory. `status`, `content`, `expiry`: None where nobody decided.
 
     `expiry`: the last day on which the memory counts (None: for ever), and whether it has passed. `kept`: why the
@@ -43,7 +43,9 @@ class Wanted:
     kept: str | None
 
 
-def wanted(health: pl.DataFrame, changes: pl.DataFrame, users: Sequence[str], now: datetime) -> dict[str, Wanted]:
+def push_targets(
+    health: pl.DataFrame, changes: pl.DataFrame, users: Sequence[str], now: datetime
+) -> dict[str, PushTarget]:
     """Per memory of `health` what its store is to say.
 
     Args:
@@ -54,21 +56,21 @@ def wanted(health: pl.DataFrame, changes: pl.DataFrame, users: Sequence[str], no
         now: when it is written.
     """
     expiry = _decided_expiry(changes, now)
-    status, content = (_decided(changes, name) for name in ("status", "content"))
+    status, content = (_last_decisions(changes, name) for name in ("status", "content"))
     return {
-        row["memory_id"]: Wanted(
+        row["memory_id"]: PushTarget(
             row["memory_id"],
             _scores(row),
             status.get(row["memory_id"]),
             content.get(row["memory_id"]),
             expiry.get(row["memory_id"]),
-            _kept(row, users),
+            _reason_not_to_push(row, users),
         )
         for row in health.to_dicts()
     }
 
 
-def _decided(changes: pl.DataFrame, name: str) -> dict[str, Any]:
+def _last_decisions(changes: pl.DataFrame, name: str) -> dict[str, Any]:
     """The last word on a field, by memory, where it is a decision's."""
     last = changes.drop_nulls(name).sort("changed_at").group_by("memory_id").last().filter("is_decided")
     return dict(last.select("memory_id", name).iter_rows())
@@ -90,7 +92,7 @@ def _scores(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**known, **({} if row["verdict"] in (None, "inactive") else {"verdict": row["verdict"]})}
 
 
-def _kept(row: Mapping[str, Any], users: Sequence[str]) -> str | None:
+def _reason_not_to_push(row: Mapping[str, Any], users: Sequence[str]) -> str | None:
     if row["pinned"]:
         return "pinned"
     if row["is_held"]:
@@ -103,7 +105,7 @@ def of_other_user(user: str | None, users: Sequence[str]) -> str | None:
     return f"of the user {user}: name them with --user" if user and user not in users else None
 
 
-def state_after(state: State, asked: Wanted, pushed: Sequence[PushDecision]) -> State:
+def state_after(state: State, asked: PushTarget, pushed: Sequence[PushDecision]) -> State:
     """The state that a memory is to have in its store.
 
     `pushed`: what was done to it there, oldest first: what was put away is brought back as it was.
@@ -116,7 +118,7 @@ def state_after(state: State, asked: Wanted, pushed: Sequence[PushDecision]) -> 
         # a push that was killed had put it away, and not yet taken its line out of the index
         return {**state, "listed": None} if state.get("listed") and _since_archived(pushed) else state
     if is_archived and expiry is None:
-        return {**state, "is_archived": True, **_unlisted(state)}
+        return {**state, "is_archived": True, **_archiving_fields(state)}
     after = {**state, **(_before_archiving(pushed) if state["is_archived"] else {})}
     if expiry is not None:
         after["expires"], after["is_archived"] = expiry
@@ -131,7 +133,7 @@ def state_after(state: State, asked: Wanted, pushed: Sequence[PushDecision]) -> 
     return after
 
 
-def _unlisted(state: State) -> dict[str, Any]:
+def _archiving_fields(state: State) -> dict[str, Any]:
     """What goes with putting it away: its line in an index, and the day on which it expires, which has passed."""
     gone: dict[str, Any] = {"listed": None, "expires": _LONG_AGO}
     return {name: value for name, value in gone.items() if name in state}
@@ -151,7 +153,7 @@ def _since_archived(pushed: Sequence[PushDecision]) -> Sequence[PushDecision]:
     return done[last:] if last < len(done) and done[last].after["is_archived"] else []
 
 
-def altered(before: State, after: State) -> Altered:
+def changed_fields(before: State, after: State) -> Altered:
     """The fields that differ, each as it is and as it will be."""
     names = [name for name in {**before, **after} if not is_same(name, before.get(name), after.get(name))]
     return {name: (before.get(name), after.get(name)) for name in names}

@@ -233,7 +233,7 @@ def promising_statements(told: pl.DataFrame, landed: pl.Series, ended: pl.DataFr
     by_rule = pl.col("rule").replace_strict(_OF_RULES, default=0, return_dtype=pl.Int64)
     points = pl.col("weight of signs") + by_rule + pl.col("weight of size")
     near = (
-        _worded(shown_signs(told))
+        _add_wording(shown_signs(told))
         .with_columns(is_once.alias("is once"), points.alias("points"))
         .filter(~pl.col("is once") | (~pl.col("in_prompt") & (pl.col("points") + 1 >= least)))
     )
@@ -256,14 +256,14 @@ def judged_candidates(candidates: pl.DataFrame, least: int) -> pl.DataFrame:
     failed, and that its owner landed it. wording: see `_words`.
     """
     return (
-        _worded(shown_signs(candidates))
+        _add_wording(shown_signs(candidates))
         .with_columns(_points().alias("points"))
         .filter(pl.col("points") >= least)
         .select(*candidates.columns, "points", "wording")
     )
 
 
-def _worded(shown: pl.DataFrame) -> pl.DataFrame:
+def _add_wording(shown: pl.DataFrame) -> pl.DataFrame:
     """What shows `signs` with what these weigh, and in words; few sets of signs are shown by many texts."""
     each = [((pl.col("signs") // 2**at) % 2 == 1).alias(_name(sign)) for at, sign in enumerate(SIGNS)]
     weights = [pl.col(_name(sign)).cast(pl.Int64) * sign.weight for sign in SIGNS]

@@ -27,7 +27,7 @@ class CannotDecideError(Exception):
 
 
 @dataclass(frozen=True)
-class Wish:
+class ReviewCommand:
     """What a person says of an item: the command, of a contradiction which memory is wrong, of a merge which stays.
 
     `confidence` (0-1) is that of a promoted candidate; None: that of its evidence. `scope`: for whom one is promoted,
@@ -46,7 +46,7 @@ def candidate_id(item: Mapping[str, Any]) -> str:
     return item["memory_ids"][0] if item["memory_ids"] else item["item_id"]
 
 
-def takes_back(wish: Wish, item: Mapping[str, Any], last_command: str, before: Sequence[Change]) -> bool:
+def takes_back(wish: ReviewCommand, item: Mapping[str, Any], last_command: str, before: Sequence[Change]) -> bool:
     """Whether what is said of an item undoes the changes (`before`) of the last decision on it, and nothing else.
 
     Never of a candidate: there the status that was asked for follows, see `unmerged`. Of a pair, to say that both
@@ -63,7 +63,7 @@ def takes_back(wish: Wish, item: Mapping[str, Any], last_command: str, before: S
 
 
 def requested_changes(
-    wish: Wish, item: Mapping[str, Any], states: Mapping[str, State], sources: Sequence[str]
+    wish: ReviewCommand, item: Mapping[str, Any], states: Mapping[str, State], sources: Sequence[str]
 ) -> list[Change]:
     """What is to be said of which memories; nothing: the item is kept as it is.
 
@@ -77,7 +77,7 @@ def requested_changes(
     """
     _check_options(wish, item)
     if wish.command == MERGE:
-        return _merged(wish, item, states, sources)
+        return _merge_changes(wish, item, states, sources)
     if item["kind"] == "candidate":
         said: dict[str, Any] = {"status": "active" if wish.command == PROMOTE else "invalid"}
         if wish.command == PROMOTE:
@@ -101,7 +101,7 @@ def requested_changes(
     return [{"memory_id": wrong, "status": "invalid"}]
 
 
-def _check_options(wish: Wish, item: Mapping[str, Any]) -> None:
+def _check_options(wish: ReviewCommand, item: Mapping[str, Any]) -> None:
     """Whether each option is one of this command on such an item."""
     for said, command, kind, meaning in (
         (
@@ -126,7 +126,7 @@ def evidence_confidence(item: Mapping[str, Any]) -> float | None:
     return round((succeeded + 1) / (succeeded + failed + 2), 2) if succeeded + failed else None
 
 
-def _first_confidence(wish: Wish, item: Mapping[str, Any], states: Mapping[str, State]) -> dict[str, float]:
+def _first_confidence(wish: ReviewCommand, item: Mapping[str, Any], states: Mapping[str, State]) -> dict[str, float]:
     """The confidence to give a promoted candidate: what was said, else that of its evidence; its own stays."""
     if wish.confidence is not None:
         return {"confidence": wish.confidence}
@@ -135,7 +135,7 @@ def _first_confidence(wish: Wish, item: Mapping[str, Any], states: Mapping[str, 
     return {} if own is not None or known is None else {"confidence": known}
 
 
-def _for_whom(wish: Wish, item: Mapping[str, Any], states: Mapping[str, State]) -> Change:
+def _for_whom(wish: ReviewCommand, item: Mapping[str, Any], states: Mapping[str, State]) -> Change:
     """What is to be said of the user of a promoted candidate; nothing: as `_of_candidate` has it."""
     if wish.scope is None:
         return {}
@@ -164,7 +164,9 @@ def _of_candidate(
     return {"memory_id": memory_id, **stated, **whose, "source_ids": sorted(sources), **said}
 
 
-def _merged(wish: Wish, item: Mapping[str, Any], states: Mapping[str, State], sources: Sequence[str]) -> list[Change]:
+def _merge_changes(
+    wish: ReviewCommand, item: Mapping[str, Any], states: Mapping[str, State], sources: Sequence[str]
+) -> list[Change]:
     """The others are superseded by the target, which gains their sources unless it says something newer.
 
     A memory without sources is its own, so that what it proves is not lost. The target's initial confidence becomes
@@ -252,7 +254,7 @@ def undoing_changes(changes: Iterable[Change]) -> list[Change]:
     return undone
 
 
-def unmerged(asked: Sequence[Change], merged: Sequence[Change], candidate: str) -> list[Change]:
+def undo_merge(asked: Sequence[Change], merged: Sequence[Change], candidate: str) -> list[Change]:
     """What is asked of a merged candidate, with what gives the memory it was merged into back what that gained.
 
     Args:

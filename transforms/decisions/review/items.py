@@ -6,8 +6,8 @@ from datetime import datetime
 
 import polars as pl
 
-from slowwave.transforms.core.figures import counted
-from slowwave.transforms.core.hashing import DIGEST_BYTES, digest, digests, hashed
+from slowwave.transforms.core.figures import count_with_noun
+from slowwave.transforms.core.hashing import DIGEST_BYTES, digest, digests, hash_texts
 from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.decisions.review.params import QueueParams, ReviewQueueParams
 from slowwave.transforms.evidence.reach import is_global
@@ -32,7 +32,7 @@ def item_ids(rows: pl.DataFrame, kind: pl.Expr, *about: str) -> pl.Series:
 
 def statement_ids(text: pl.Series) -> pl.Series:
     """`statement_id` (see extracted_statements) of texts."""
-    return hashed(text.to_frame("text").select(statement(pl.col("text"))).to_series())
+    return hash_texts(text.to_frame("text").select(statement(pl.col("text"))).to_series())
 
 
 def landed_candidates(health: pl.DataFrame, params: ReviewQueueParams) -> pl.DataFrame:
@@ -195,7 +195,7 @@ def troubled_memories(health: pl.DataFrame, as_of: datetime, params: ReviewQueue
         pl.lit(None, dtype=pl.String).alias("target_memory_id"),
         "created_at",
         pl.coalesce(reason, "said", pl.lit("Needs a look")).alias("reason"),
-        pl.format("{} {}", hashed(troubled["content"]), "evidence").alias("fingerprint"),
+        pl.format("{} {}", hash_texts(troubled["content"]), "evidence").alias("fingerprint"),
         pl.lit(params.method).alias("method"),
     )
 
@@ -225,9 +225,11 @@ def expiring_memories(health: pl.DataFrame, as_of: datetime, params: ReviewQueue
         pl.format(
             "Expires on {}, and {} referenced it: `promote` lets it stand 90 days longer",
             pl.col("expires_at").dt.strftime("%Y-%m-%d"),
-            counted(pl.col("reference_count"), "interaction"),
+            count_with_noun(pl.col("reference_count"), "interaction"),
         ).alias("reason"),
-        pl.format("{} {}", hashed(expiring["content"]), pl.col("expires_at").dt.timestamp("us")).alias("fingerprint"),
+        pl.format("{} {}", hash_texts(expiring["content"]), pl.col("expires_at").dt.timestamp("us")).alias(
+            "fingerprint"
+        ),
         pl.lit(params.method).alias("method"),
     )
 
@@ -284,7 +286,7 @@ def outdated_memories(
         pl.col("memory_id").alias("target_memory_id"),
         pl.col("changed_at").alias("created_at"),
         pl.format("The later one {}, and both are in use ({})", does, "reason").alias("reason"),
-        pl.format("{} {}", hashed(pairs["target_content"]), hashed(pairs["content"])).alias("fingerprint"),
+        pl.format("{} {}", hash_texts(pairs["target_content"]), hash_texts(pairs["content"])).alias("fingerprint"),
         "method",
     )
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import polars as pl
 
-from slowwave.transforms.core.figures import counted
+from slowwave.transforms.core.figures import count_with_noun
 from slowwave.transforms.core.frames import Frame, selected
 from slowwave.transforms.core.schema import choose_columns, polars_schema
 from slowwave.transforms.core.vocabularies import REVIEW_KINDS
@@ -27,7 +27,7 @@ from slowwave.transforms.decisions.review.params import QueueParams
 from slowwave.transforms.decisions.review.rejected_texts import REJECTED_SCHEMA
 from slowwave.transforms.decisions.review.tables import ReviewQueue, ReviewStatements
 from slowwave.transforms.health.tables import MemoryHealth
-from slowwave.transforms.language.marked_texts import marked
+from slowwave.transforms.language.marked_texts import mark_differences
 from slowwave.transforms.observations.tables import CurationDecisions
 
 _STATEMENT = ["project", "statement_id"]
@@ -96,8 +96,8 @@ def review_queue(
     ).join(evidence.decided, on=["item_id", "fingerprint"], how="anti")
     is_guessed = pl.col("item_id").is_in(guessed_items(evidence.merge_proposals).implode())
     place = pl.col("kind").replace_strict({kind: at for at, kind in enumerate(REVIEW_KINDS)}, return_dtype=pl.Int64)
-    stated = _stated(evidence, statements, candidates)
-    behind = pl.concat([stated.select(*_BEHIND), _touched(evidence, others)])
+    stated = _candidate_statements(evidence, statements, candidates)
+    behind = pl.concat([stated.select(*_BEHIND), _item_interactions(evidence, others)])
     items = pl.concat([candidates.drop("statement_id"), others], how="diagonal")
     del candidates, others
     # few steps, so that none is held longer than the next one takes
@@ -127,7 +127,7 @@ def review_queue(
         .with_columns((_place_by(is_guessed, -pl.col("rank_score"), place) + 1).cast(pl.Int64).alias("rank"))
     )
     ranked = _by_evidence(ranked, is_guessed, merger_likelihoods(evidence.merge_proposals))
-    ranked = _marked(ranked, evidence.health, asked.marked_items)
+    ranked = _mark_differences(ranked, evidence.health, asked.marked_items)
     shown = stated.join(ranked, on="item_id", how="semi").sort("item_id", "interaction_id")
     return selected(ReviewQueue, ranked), selected(ReviewStatements, shown)
 
@@ -161,7 +161,7 @@ def _place_by(*by: str | pl.Expr) -> pl.Expr:
     return pl.arg_sort_by(by, maintain_order=True).arg_sort()
 
 
-def _marked(ranked: pl.DataFrame, health: pl.DataFrame, most: int) -> pl.DataFrame:
+def _mark_differences(ranked: pl.DataFrame, health: pl.DataFrame, most: int) -> pl.DataFrame:
     """What differs marked in the texts of the first items about several memories (see `marked_texts`)."""
     about = (
         ranked.filter(pl.col("kind").is_in(_OF_TEXTS), pl.col("rank") <= most)
@@ -181,15 +181,15 @@ def _marked(ranked: pl.DataFrame, health: pl.DataFrame, most: int) -> pl.DataFra
 def _marked_texts(texts: list[str]) -> list[str]:
     """Two texts marked; of more the others, each beside the first."""
     if len(texts) == 2:  # noqa: PLR2004 - a pair
-        return [*marked(*texts)]
-    return [*texts[:1], *(marked(texts[0], other)[1] for other in texts[1:])]
+        return [*mark_differences(*texts)]
+    return [*texts[:1], *(mark_differences(texts[0], other)[1] for other in texts[1:])]
 
 
 def _columns(table: type) -> list[str]:
     return [name for name in polars_schema(table) if name not in _PUBLISHED_ALONE]
 
 
-def _stated(evidence: ReviewEvidence, statements: pl.LazyFrame, candidates: pl.DataFrame) -> pl.DataFrame:
+def _candidate_statements(evidence: ReviewEvidence, statements: pl.LazyFrame, candidates: pl.DataFrame) -> pl.DataFrame:
     """review_statements of candidates: interactions that state one, or that its owner named as a source.
 
     Of a user's candidate those of other users do not; nor, of one from answers, those that a memory settles.
@@ -228,7 +228,7 @@ def _stated(evidence: ReviewEvidence, statements: pl.LazyFrame, candidates: pl.D
     )
 
 
-def _touched(evidence: ReviewEvidence, items: pl.DataFrame) -> pl.DataFrame:
+def _item_interactions(evidence: ReviewEvidence, items: pl.DataFrame) -> pl.DataFrame:
     """The interactions that had or referenced a memory of an item."""
     about = items.select("item_id", pl.col("memory_ids").alias("memory_id")).explode("memory_id")
     return (
@@ -294,8 +294,8 @@ def _reason() -> pl.Expr:
 
 
 def _interactions() -> pl.Expr:
-    return counted(pl.col("interactions_count"), "interaction")
+    return count_with_noun(pl.col("interactions_count"), "interaction")
 
 
 def _sessions() -> pl.Expr:
-    return counted(pl.col("sessions_count"), "session")
+    return count_with_noun(pl.col("sessions_count"), "session")

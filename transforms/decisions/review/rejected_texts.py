@@ -32,11 +32,11 @@ def rejected_texts(decisions: pl.LazyFrame, states: pl.DataFrame, as_of: datetim
     changed = rejected.select(pl.col("changed_ids").alias("memory_id")).explode("memory_id")
     changed = pl.concat([changed, invalidated.select(memory_id="target")]).unique()
     invalid = known.filter(pl.col("status") == "invalid").join(changed, on="memory_id", how="semi")
-    said = _stated(pl.concat([candidates, invalid.select("project", "text")]))
-    in_use = _stated(known.filter(pl.col("status") == "active").select("project", "text"))
+    said = _statement_keys(pl.concat([candidates, invalid.select("project", "text")]))
+    in_use = _statement_keys(known.filter(pl.col("status") == "active").select("project", "text"))
     return said.join(in_use, on=["project", "statement_id"], how="anti").unique().sort("project", "statement_id")
 
 
-def _stated(texts: pl.DataFrame) -> pl.DataFrame:
+def _statement_keys(texts: pl.DataFrame) -> pl.DataFrame:
     told = texts.filter(pl.col("text").is_not_null())
     return told.select(pl.col("project").fill_null(""), statement_ids(told["text"]).alias("statement_id"))

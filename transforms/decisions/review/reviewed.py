@@ -27,7 +27,7 @@ class ReviewedParams(QueueParams, Protocol):
     observations: ObservationParams
 
 
-def reviewed(
+def review_tables(
     statements: Lazy[ExtractedStatements],
     interactions: Lazy[ReplayedInteractions],
     references: Lazy[MemoryReferences],
@@ -64,7 +64,7 @@ def reviewed(
     told = known_signs(statements, signs)
     landed = landed_candidates(health, params.review_queue)["statement_id"]
     told = promising_statements(told, landed, ended, params.review_queue.min_points)
-    named = _named(interactions, told, memories)
+    named = _read_source_interactions(interactions, told, memories)
     evidence = ReviewEvidence(
         statements=told.lazy(),
         interactions=named.select("interaction_id", "occurred_at", "session_id"),
@@ -86,7 +86,9 @@ def reviewed(
     return review_queue(evidence, as_of, params)
 
 
-def _named(interactions: Lazy[ReplayedInteractions], statements: pl.DataFrame, memories: pl.DataFrame) -> pl.LazyFrame:
+def _read_source_interactions(
+    interactions: Lazy[ReplayedInteractions], statements: pl.DataFrame, memories: pl.DataFrame
+) -> pl.LazyFrame:
     """The interactions that state something or are a memory's source: few of all, which are read once for them."""
     sources = memories.select(pl.col("source_ids").explode().alias("interaction_id"))
     ids = pl.concat([statements.select("interaction_id"), sources]).drop_nulls().unique()

@@ -25,7 +25,7 @@ _BYTES_PER_PATTERN = 1_500
 _PATTERNS_PER_AUTOMATON = 100
 
 
-def normalised(text: pl.Expr) -> pl.Expr:
+def normalise_text(text: pl.Expr) -> pl.Expr:
     r"""Lower case, runs of white space as one space, trimmed. NULL stays NULL.
 
     Single spaces, nearly all there is, are not matched at all: replacing `\s+` is ten times slower.
@@ -35,7 +35,7 @@ def normalised(text: pl.Expr) -> pl.Expr:
 
 def echo_pattern(content: pl.Expr, params: PatternParams) -> pl.Expr:
     """What to look for: the prefix of the normalised content, NULL when too short, or blank."""
-    prefix = normalised(content).str.slice(0, params.echo_code_points)
+    prefix = normalise_text(content).str.slice(0, params.echo_code_points)
     is_long = prefix.str.len_chars() >= params.echo_min_code_points
     return pl.when(is_long & ~is_blank(prefix)).then(prefix)
 
@@ -62,7 +62,7 @@ def echo_matches(texts: pl.DataFrame, patterns: pl.DataFrame) -> pl.DataFrame:
 
 def echo_matches_plainly(texts: pl.DataFrame, patterns: pl.DataFrame) -> pl.DataFrame:
     """The reference of `echo_matches`, for a few texts: by Aho-Corasick automatons that scopes share."""
-    texts = texts.drop_nulls("text").with_columns(normalised(pl.col("text")))
+    texts = texts.drop_nulls("text").with_columns(normalise_text(pl.col("text")))
     shared = patterns.filter(pl.col("scope").is_null())
     plans = []
     for scopes in _scopes_per_automaton(texts, patterns):

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from slowwave.transforms.core.compiled import compiled
+from slowwave.transforms.core.compiled import compile_kernel
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
@@ -68,7 +68,7 @@ def echo_matches(texts: pl.DataFrame, patterns: pl.DataFrame) -> pl.DataFrame:
     index = _index(sought, offsets, starts, hashed)
     of_texts = texts.select("scope").join(scopes, on="scope", maintain_order="left")["number"].to_numpy()
     read, read_offsets = _buffers(texts["text"].fill_null(""))
-    at, found = _found(read, read_offsets, of_texts, folding(), sought, offsets, starts, hashed, *index)
+    at, found = _find_patterns(read, read_offsets, of_texts, folding(), sought, offsets, starts, hashed, *index)
     return pl.DataFrame({"text_id": texts["text_id"].gather(at), "pattern_id": ordered["pattern_id"].gather(found)})
 
 
@@ -86,7 +86,7 @@ _SLOTS = "int32[::1]"
 _INDEX = f"int64[::1], int64[::1], int64[::1], int64[::1], {_SLOTS}, uint8[::1]"
 
 
-@compiled(f"int64({_BYTES}, int64, int64, {_BYTES}, int64, int64)")
+@compile_kernel(f"int64({_BYTES}, int64, int64, {_BYTES}, int64, int64)")
 def _alike(one: Bytes, at: int, end: int, other: Bytes, other_at: int, other_end: int) -> Whole:
     """How many bytes two stretches have in common from their beginnings on."""
     most = min(end - at, other_end - other_at)
@@ -96,7 +96,7 @@ def _alike(one: Bytes, at: int, end: int, other: Bytes, other_at: int, other_end
     return same
 
 
-@compiled(f"uint64({_BYTES}, int64, int64)")
+@compile_kernel(f"uint64({_BYTES}, int64, int64)")
 def _hash(data: Bytes, at: int, hashed: int) -> np.uint64:
     """Hash of `hashed` bytes, before it is spread."""
     value = np.uint64(0)
@@ -105,12 +105,12 @@ def _hash(data: Bytes, at: int, hashed: int) -> np.uint64:
     return value
 
 
-@compiled("uint64(uint64)")
+@compile_kernel("uint64(uint64)")
 def _spread(value: np.uint64) -> np.uint64:
     return (value ^ (value >> _HALF)) * _SPREAD
 
 
-@compiled(f"Tuple(({_INDEX}))({_PATTERNS})")
+@compile_kernel(f"Tuple(({_INDEX}))({_PATTERNS})")
 def _index(sought: Bytes, offsets: Ints, starts: Ints, hashed: int):  # noqa: ANN202 - see _INDEX
     """What the sorted patterns are found by.
 
@@ -153,8 +153,8 @@ def _index(sought: Bytes, offsets: Ints, starts: Ints, hashed: int):  # noqa: AN
     return parents, ends, powers, begins, slots, bits
 
 
-@compiled(f"int64({_BYTES}, int64, int64, {_FOLDING}, uint8[::1])")
-def _folded(data: Bytes, at: int, end: int, fold: NDArray[np.uint32], out: Bytes) -> Whole:
+@compile_kernel(f"int64({_BYTES}, int64, int64, {_FOLDING}, uint8[::1])")
+def _fold_text(data: Bytes, at: int, end: int, fold: NDArray[np.uint32], out: Bytes) -> Whole:
     """Write the normalised text of `data[at:end]` to `out`; returns its length."""
     size, after_space = 0, 1
     while at < end:
@@ -186,7 +186,7 @@ def _folded(data: Bytes, at: int, end: int, fold: NDArray[np.uint32], out: Bytes
     return size - 1 if size > 0 and after_space else size
 
 
-@compiled("int64(uint8[::1], int64, int64, int64, int64, int64, uint8[::1], uint64[::1], uint64[::1])")
+@compile_kernel("int64(uint8[::1], int64, int64, int64, int64, int64, uint8[::1], uint64[::1], uint64[::1])")
 def _candidates(
     text: Bytes,
     start: int,
@@ -217,7 +217,7 @@ def _candidates(
     return np.int64(count)
 
 
-@compiled(
+@compile_kernel(
     f"int64(uint8[::1], int64, int64, int64, int64, int64, {_BYTES}, {_INTS}, int64, int64[::1], int64[::1], {_SLOTS})"
 )
 def _longest(
@@ -259,8 +259,8 @@ def _longest(
     return one
 
 
-@compiled(f"Tuple((int64[::1], int64[::1]))({_BYTES}, {_INTS}, {_INTS}, {_FOLDING}, {_PATTERNS}, {_INDEX})")
-def _found(  # noqa: ANN202 - see _INDEX
+@compile_kernel(f"Tuple((int64[::1], int64[::1]))({_BYTES}, {_INTS}, {_INTS}, {_FOLDING}, {_PATTERNS}, {_INDEX})")
+def _find_patterns(  # noqa: ANN202 - see _INDEX
     read: Bytes,
     read_offsets: Ints,
     scopes: Ints,
@@ -286,7 +286,7 @@ def _found(  # noqa: ANN202 - see _INDEX
     seen_in = np.full(offsets.size, -1, np.int64)
     at, found, count = np.empty(1024, np.int64), np.empty(1024, np.int64), 0
     for text in range(texts):
-        size = _folded(read, read_offsets[text], read_offsets[text + 1], fold, out)
+        size = _fold_text(read, read_offsets[text], read_offsets[text + 1], fold, out)
         for scope in (np.int64(0), scopes[text]):
             if starts[scope] == starts[scope + 1]:
                 continue

@@ -11,8 +11,8 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.transforms.core.frames import Frame, conform, empty
-from slowwave.transforms.core.hashing import hashed
-from slowwave.transforms.evidence.echo.echo import normalised
+from slowwave.transforms.core.hashing import hash_texts
+from slowwave.transforms.evidence.echo.echo import normalise_text
 from slowwave.transforms.evidence.statements.blocks import blocks
 from slowwave.transforms.evidence.statements.params import ExtractParams
 from slowwave.transforms.evidence.statements.tables import MEMORY_TYPES, ExtractedStatements
@@ -119,7 +119,7 @@ def extracted_statements(interactions: pl.DataFrame, params: ExtractParams) -> F
     if worth_reading.is_empty():  # most nights of a small home: the rules alone take longer to read than its answers
         return empty(ExtractedStatements)
     of_blocks = _labels_first(blocks(worth_reading, _OF_SENTENCES))
-    labelled = _labelled(of_blocks.filter("is_whole"), params)
+    labelled = _labelled_texts(of_blocks.filter("is_whole"), params)
     told = of_blocks.join(
         labelled.select("text_id", "block"), on=["text_id", "block"], how="anti", maintain_order="left"
     )
@@ -142,11 +142,11 @@ def extracted_statements(interactions: pl.DataFrame, params: ExtractParams) -> F
         )
         .with_columns(pl.col("row").cast(pl.UInt32))
     )
-    found = found.with_columns(hashed(found["stated"]).alias("statement_id"))
+    found = found.with_columns(hash_texts(found["stated"]).alias("statement_id"))
     known = asked.select("row", "interaction_id", "occurred_at", "project", "agent", "session_id", "prompt").join(
         found.lazy().select("row").unique(), on="row", how="semi"
     )
-    prompts = known.with_columns(normalised(pl.col("prompt").fill_null("")))
+    prompts = known.with_columns(normalise_text(pl.col("prompt").fill_null("")))
     rows = (
         found.lazy()
         .join(prompts, on="row")
@@ -160,7 +160,7 @@ def extracted_statements(interactions: pl.DataFrame, params: ExtractParams) -> F
 
 def statement(text: pl.Expr) -> pl.Expr:
     """What is compared of a statement: normalised as for `echo/1`, without emphasis, code marks and end marks."""
-    return normalised(text.str.replace_all(r"[*`]|__", "")).str.strip_chars(" .!;,")
+    return normalise_text(text.str.replace_all(r"[*`]|__", "")).str.strip_chars(" .!;,")
 
 
 def _labels_first(of_blocks: pl.DataFrame) -> pl.DataFrame:
@@ -195,7 +195,7 @@ def _outside(text: pl.Expr) -> pl.Expr:
     return text.str.replace_all(_QUOTED, "…")
 
 
-def _labelled(of_blocks: pl.DataFrame, params: ExtractParams) -> pl.DataFrame:
+def _labelled_texts(of_blocks: pl.DataFrame, params: ExtractParams) -> pl.DataFrame:
     """text_id, block, at, rule, text of what stands behind a label, or below one that stands alone."""
     label = pl.col("text").str.extract_groups(_LABELLED)
     alone = (pl.col("text").str.extract(_LABEL_ALONE, 1)).str.to_lowercase()
@@ -217,7 +217,7 @@ def _labelled(of_blocks: pl.DataFrame, params: ExtractParams) -> pl.DataFrame:
     )
     word = pl.coalesce("word", pl.when(pl.col("alone").is_null()).then(reach))
     value = pl.coalesce("value", "text").str.strip_chars()
-    first = _split(value).list.first()
+    first = _split_sentences(value).list.first()
     return (
         told.with_columns(word.alias("word"), value.alias("value"), first.alias("first"))
         .filter(
@@ -239,7 +239,7 @@ def _labelled(of_blocks: pl.DataFrame, params: ExtractParams) -> pl.DataFrame:
     )
 
 
-def _split(text: pl.Expr) -> pl.Expr:
+def _split_sentences(text: pl.Expr) -> pl.Expr:
     """The sentences of a text: `e.g. this` is not the end of one."""
     return text.str.replace_all(_SENTENCE_END, "$1\n$2").str.split("\n")
 
@@ -252,7 +252,7 @@ def _sentences(of_blocks: pl.DataFrame) -> pl.DataFrame:
             ~pl.col("is_heading"),
             pl.col("text").str.contains_any(_OF_SENTENCES, ascii_case_insensitive=True),
         )
-        .select("text_id", "block", "is_item", _split(pl.col("text")).alias("text"))
+        .select("text_id", "block", "is_item", _split_sentences(pl.col("text")).alias("text"))
         .with_columns(pl.int_ranges(pl.col("text").list.len()).alias("at"))
         .explode("text", "at", empty_as_null=False)
         .filter(pl.col("text").str.contains_any([*_OF_SENTENCES, _LONG_S], ascii_case_insensitive=True))

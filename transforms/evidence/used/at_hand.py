@@ -12,7 +12,7 @@ from slowwave.transforms.core.arrays import Floats, Integers
 
 
 @dataclass(frozen=True)
-class Part:
+class TextWords:
     """Distinct words of some prompts and answers, end to end."""
 
     prompts: NDArray[np.int32]
@@ -42,7 +42,7 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class Found:
+class TouchedCandidates:
     """Candidates that an answer touches: place of the interaction, passage of the memory, log-odds in steps.
 
     `is_long`: one of the memories that they were chosen from has several passages.

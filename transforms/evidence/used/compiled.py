@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.core.compiled import kernel
-from slowwave.transforms.evidence.used.at_hand import Found, Part, Pool
+from slowwave.transforms.evidence.used.at_hand import Pool, TextWords, TouchedCandidates
 from slowwave.transforms.evidence.used.coefficients import COEFFICIENTS, INTERCEPT
 from slowwave.transforms.evidence.used.columns import MOST_WORDS, ByWord, Columns
 from slowwave.transforms.evidence.used.contents import Contents
 from slowwave.transforms.evidence.used.left_projects import LeftProjects
 from slowwave.transforms.evidence.used.params import UsedParams
-from slowwave.transforms.evidence.used.pool_arrays import Held, InteractionArrays, PoolArrays
+from slowwave.transforms.evidence.used.pool_arrays import InteractionArrays, PoolArrays, ProjectDayMemories
 from slowwave.transforms.evidence.used.vocabulary import DIMENSIONS, Vocabulary
 from slowwave.transforms.evidence.used.words import ONE
 from slowwave.transforms.language.word_vectors import TokenVectors, WordVectors
@@ -61,7 +61,7 @@ def compilable(word_vectors: WordVectors) -> TokenVectors | None:
 
 def touched_candidates(
     asked: InteractionArrays, pool: PoolArrays, token_vectors: TokenVectors, params: UsedParams
-) -> Iterator[Found]:
+) -> Iterator[TouchedCandidates]:
     """Of each interaction the nearest memories that its answer touches."""
     idle = _idle(token_vectors)
     try:
@@ -152,7 +152,7 @@ class _Comparison:
         self._likeness.nodes_in_order(self._common.newest, self._common.nodes, ordered)
         self._common.nodes = ordered
 
-    def of(self, asked: InteractionArrays, pool: PoolArrays, params: UsedParams) -> Iterator[Found]:
+    def of(self, asked: InteractionArrays, pool: PoolArrays, params: UsedParams) -> Iterator[TouchedCandidates]:
         """See `touched_candidates`."""
         self._look_up(pool)
         for start, stop in asked.parts(_BYTES_AT_ONCE):
@@ -167,7 +167,7 @@ class _Comparison:
             prompts, prompt_ends = self._vocabulary.words_of(prompted)
             answers, answer_ends = self._vocabulary.words_of(answered)
             self._by_word.make_room(len(self._vocabulary.scale))
-            part = Part(prompts, prompt_ends, answers, answer_ends)
+            part = TextWords(prompts, prompt_ends, answers, answer_ends)
             slots = [self._contents.slots[own] for own in texts]
             for nth, (group, of_day) in enumerate(zip(groups, held, strict=True)):
                 if group.project != self._project or not nth:
@@ -178,11 +178,11 @@ class _Comparison:
                 if len(of_day.documents):
                     self._enter(of_day.documents, slots[nth])
                     for first, last in self._pieces(part, group.start - start, group.stop - start):
-                        yield self._found(part, first, last, start, asked, of_day, params)
+                        yield self._find_candidates(part, first, last, start, asked, of_day, params)
         self._leave()
         self._columns.release()
 
-    def _pieces(self, part: Part, first: int, last: int) -> Iterator[tuple[int, int]]:
+    def _pieces(self, part: TextWords, first: int, last: int) -> Iterator[tuple[int, int]]:
         """Consecutive interactions from `first` to `last` with so many words that what is found fits into memory."""
         ends = part.ends
         most = _MOST_PAIRS // max(self._columns.count, 1)
@@ -362,9 +362,16 @@ class _Comparison:
                 return
             columns.make_entries()
 
-    def _found(
-        self, part: Part, first: int, last: int, start: int, asked: InteractionArrays, held: Held, params: UsedParams
-    ) -> Found:
+    def _find_candidates(
+        self,
+        part: TextWords,
+        first: int,
+        last: int,
+        start: int,
+        asked: InteractionArrays,
+        held: ProjectDayMemories,
+        params: UsedParams,
+    ) -> TouchedCandidates:
         pool, vocabulary, words, columns = self._pool, self._vocabulary, self._by_word, self._columns
         assert pool is not None  # noqa: S101 - just entered
         self._compare_words(part.prompts[part.prompt_ends[first] : part.prompt_ends[last]])
@@ -396,4 +403,4 @@ class _Comparison:
             INTERCEPT, self._coefficients, odds,
         )  # fmt: skip
         row, nth = np.nonzero(odds > _NOT_TOUCHED)
-        return Found(start + first + row, pool.documents[chosen[row, nth]], odds[row, nth], held.is_long)
+        return TouchedCandidates(start + first + row, pool.documents[chosen[row, nth]], odds[row, nth], held.is_long)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.evidence.used.columns import MOST_WORDS
-from slowwave.transforms.evidence.used.pool import uncapitalised
+from slowwave.transforms.evidence.used.pool import uncapitalised_words
 from slowwave.transforms.evidence.used.vocabulary import Vocabulary
 
 
@@ -53,7 +53,7 @@ class Contents:
         self._known = pl.concat([self._known, pl.DataFrame({"content": added, "slot": self.slots[new]})])
         words, ends = vocabulary.words_of(added)
         words = _sorted_if_many(words, ends, vocabulary)
-        plain, plain_ends = vocabulary.words_of(uncapitalised(added))
+        plain, plain_ends = vocabulary.words_of(uncapitalised_words(added))
         self.ends = np.concatenate([self.ends, ends[1:] + self.ends[-1]])
         self.plain_ends = np.concatenate([self.plain_ends, plain_ends[1:] + self.plain_ends[-1]])
         self.words, self.plain = np.concatenate([self.words, words]), np.concatenate([self.plain, plain])

@@ -27,7 +27,7 @@ class Texts:
 
 
 @dataclass(frozen=True)
-class Candidates:
+class CandidateFeatures:
     """`memory` (or passage) is interactions x candidates, -1: none; `features` has a float of that shape per name."""
 
     memory: Integers
@@ -54,7 +54,7 @@ def candidate_features(
     likeness: Any,  # noqa: ANN401 - scipy has no types
     limit: int,
     firsts: Integers | None = None,
-) -> Candidates:
+) -> CandidateFeatures:
     """The memories nearest to each interaction, with what a model weighs.
 
     Args:
@@ -77,7 +77,9 @@ def candidate_features(
     values = {name: np.where(is_real, np.rint(value * STEPS), 0) for name, value in values.items()}
     values |= _standing(values, is_real)
     values |= {name: value * STEPS for name, value in _names(text, memories, memory).items()}
-    return Candidates(chosen, {name: value / STEPS for name, value in values.items()} | _sizes(text, memories, memory))
+    return CandidateFeatures(
+        chosen, {name: value / STEPS for name, value in values.items()} | _sizes(text, memories, memory)
+    )
 
 
 def _text(counts: Any, memories: ComparedMemories, likeness: Any) -> _Text:  # noqa: ANN401 - scipy has no types

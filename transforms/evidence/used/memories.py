@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
-from slowwave.transforms.evidence.used.at_hand import Found
+from slowwave.transforms.evidence.used.at_hand import TouchedCandidates
 from slowwave.transforms.evidence.used.params import UsedParams
 from slowwave.transforms.evidence.used.pool_arrays import InteractionArrays, PoolArrays, answer, text_bytes
 from slowwave.transforms.evidence.used.ranked_memories import ranked_candidates
@@ -72,11 +72,11 @@ def used_memories_by_day(
         "day",
         *[beginning(pl.col(name), params) for name in ("prompt", "response", "response_summary")],
     )
-    found = pl.concat([pl.DataFrame(schema=USED), *_judged(asked, pool, word_vectors, params)])
+    found = pl.concat([pl.DataFrame(schema=USED), *_score_memories(asked, pool, word_vectors, params)])
     return found.sort("interaction_id", "memory_id")
 
 
-def _judged(
+def _score_memories(
     asked: pl.DataFrame, pool: pl.LazyFrame, word_vectors: WordVectors, params: UsedParams
 ) -> Iterator[pl.DataFrame]:
     looked_for = _looked_for(asked, pool, params)
@@ -97,7 +97,7 @@ def _judged(
         return
     arrays = _arrays(asked, looked_for, params)
     del looked_for  # the texts of many days, which are not needed any more
-    yield from _compiled(*arrays, token_vectors, params)
+    yield from _score_compiled(*arrays, token_vectors, params)
 
 
 def beginning(text: pl.Expr, params: UsedParams) -> pl.Expr:
@@ -162,7 +162,7 @@ def _arrays(asked: pl.DataFrame, pool: pl.DataFrame, params: UsedParams) -> tupl
     )
 
 
-def _compiled(
+def _score_compiled(
     asked: InteractionArrays, memories: PoolArrays, token_vectors: TokenVectors, params: UsedParams
 ) -> Iterator[pl.DataFrame]:
     from slowwave.transforms.evidence.used.compiled import touched_candidates
@@ -173,7 +173,7 @@ def _compiled(
 def _sure_pairs(
     asked: InteractionArrays,
     memories: PoolArrays,
-    candidates: Iterator[Found],
+    candidates: Iterator[TouchedCandidates],
     params: UsedParams,
     method: Callable[[pl.Expr], pl.Expr],
 ) -> pl.DataFrame:
@@ -186,7 +186,7 @@ def _sure_pairs(
         sure.append((found.row[at], found.document[at], score[at], np.full(len(at), found.is_long)))
     # one frame of all, for one of each project's day takes longer than what is in it
     row, document, score, is_long = map(np.concatenate, zip(*sure, strict=True))
-    return memories.found(document).select(
+    return memories.document_passages(document).select(
         asked.ids.gather(row).alias("interaction_id"),
         "memory_id",
         pl.Series("used_score", score, pl.Int64),

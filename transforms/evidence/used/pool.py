@@ -44,7 +44,7 @@ class ComparedMemories:
         return np.append(self.weight[self.known], 0)
 
 
-def uncapitalised(contents: pl.Series) -> pl.Series:
+def uncapitalised_words(contents: pl.Series) -> pl.Series:
     """The words of each text that are written without a capital at their beginning."""
     return contents.to_frame("text").select(
         pl.col("text").str.extract_all(WORD).list.filter(~pl.element().str.contains(r"^\p{Lu}")).list.join(" ")

@@ -17,7 +17,7 @@ _FOREVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
-class Group:
+class ProjectDayRange:
     """Consecutive interactions of one project and day."""
 
     project: int
@@ -66,17 +66,18 @@ class InteractionArrays:
             yield start, stop
             start = stop
 
-    def groups(self, start: int, stop: int) -> list[Group]:
+    def groups(self, start: int, stop: int) -> list[ProjectDayRange]:
         """The same project and day together."""
         project, day = self._project[start:stop], self._day[start:stop]
         cuts = np.flatnonzero((np.diff(project) != 0) | (np.diff(day) != 0)) + 1
         bounds = [0, *cuts.tolist(), stop - start]
         return [
-            Group(int(project[begin]), int(day[begin]), start + begin, start + end) for begin, end in pairwise(bounds)
+            ProjectDayRange(int(project[begin]), int(day[begin]), start + begin, start + end)
+            for begin, end in pairwise(bounds)
         ]
 
 
-class Held(NamedTuple):
+class ProjectDayMemories(NamedTuple):
     """Memories of a project's day: `documents` are their passages; those of memory m begin at `firsts[m]`.
 
     `span_memory`, `span_from` and `span_until` tell when a memory was eligible; `is_long`: one has several passages.
@@ -145,7 +146,7 @@ class PoolArrays:
         self._firsts = np.append(np.flatnonzero(np.diff(self._rank_of, prepend=-1)), len(self._rank_of))
         self._passages = documents.select("passage", "passage_at")
 
-    def found(self, documents: Integers) -> pl.DataFrame:
+    def document_passages(self, documents: Integers) -> pl.DataFrame:
         """memory_id, passage and passage_at (NULL where the memory is one passage) of documents."""
         if self._passages is None:
             about = self._memory_ids.gather(documents).alias("memory_id").to_frame()
@@ -153,7 +154,7 @@ class PoolArrays:
         about = self._memory_ids.gather(self._rank_of[documents]).alias("memory_id").to_frame()
         return about.hstack(self._passages[documents])
 
-    def of(self, project: int, day: int) -> Held:
+    def of(self, project: int, day: int) -> ProjectDayMemories:
         """The memories that were eligible in a project on a day."""
         parts = [self._places.get(key, slice(0)) for key in ((project, day), (None, day))]
         rank, valid_from, valid_until = (
@@ -167,4 +168,4 @@ class PoolArrays:
             firsts = np.append(0, np.cumsum(counts))
             documents = np.arange(firsts[-1]) + np.repeat(self._firsts[ranks] - firsts[:-1], counts)
         is_long = len(documents) > len(ranks)
-        return Held(documents, firsts, place.astype(np.int64), valid_from, valid_until, is_long)
+        return ProjectDayMemories(documents, firsts, place.astype(np.int64), valid_from, valid_until, is_long)

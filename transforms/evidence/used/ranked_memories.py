@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from slowwave.transforms.core.arrays import Booleans, Floats, Integers
-from slowwave.transforms.evidence.used.at_hand import Found
+from slowwave.transforms.evidence.used.at_hand import TouchedCandidates
 from slowwave.transforms.evidence.used.params import UsedParams
-from slowwave.transforms.evidence.used.pool_arrays import Held, InteractionArrays, PoolArrays
+from slowwave.transforms.evidence.used.pool_arrays import InteractionArrays, PoolArrays, ProjectDayMemories
 from slowwave.transforms.evidence.used.ranking.coefficients import COEFFICIENTS, INTERCEPT
 from slowwave.transforms.evidence.used.ranking.pair_features import RankedPairs, TextMasses, ranked_pairs
 from slowwave.transforms.evidence.used.ranking.shared_stems import (
@@ -32,10 +32,10 @@ _BYTES_AT_ONCE = 4 * 2**20
 _DOCUMENTS_AT_ONCE = 500_000
 
 
-def ranked_candidates(asked: InteractionArrays, pool: PoolArrays, params: UsedParams) -> Iterator[Found]:
+def ranked_candidates(asked: InteractionArrays, pool: PoolArrays, params: UsedParams) -> Iterator[TouchedCandidates]:
     """Of each interaction the memories nearest to its answer, and the log-odds that it relied on them."""
     for pairs in memory_features(asked, pool, params):
-        yield Found(pairs.row, pairs.document, log_odds(pairs.features), is_long=False)
+        yield TouchedCandidates(pairs.row, pairs.document, log_odds(pairs.features), is_long=False)
 
 
 def log_odds(features: dict[str, Floats]) -> Integers:
@@ -65,14 +65,14 @@ class _Pools(NamedTuple):
     start: int
     stop: int
     group: Integers  # of each interaction
-    held: list[Held]
+    held: list[ProjectDayMemories]
     documents: Integers
 
 
 def _together(asked: InteractionArrays, pool: PoolArrays, start: int, stop: int) -> Iterator[_Pools]:
     """Interactions of several pools: of one after the other each step would take longer than what is in it."""
     lengths: list[int] = []
-    held: list[Held] = []
+    held: list[ProjectDayMemories] = []
     begin = start
     groups = asked.groups(start, stop)
     for group in groups:

@@ -13,10 +13,10 @@ import scipy.sparse as sp
 
 from slowwave.transforms.core.arrays import Booleans, Integers
 from slowwave.transforms.evidence.used.coefficients import COEFFICIENTS, INTERCEPT
-from slowwave.transforms.evidence.used.features import Candidates, Texts, candidate_features
+from slowwave.transforms.evidence.used.features import CandidateFeatures, Texts, candidate_features
 from slowwave.transforms.evidence.used.params import UsedParams
 from slowwave.transforms.evidence.used.passages import compared_texts
-from slowwave.transforms.evidence.used.pool import ComparedMemories, compared_memories, uncapitalised
+from slowwave.transforms.evidence.used.pool import ComparedMemories, compared_memories, uncapitalised_words
 from slowwave.transforms.evidence.used.words import WordForms, word_forms, word_likeness
 from slowwave.transforms.language.terms import word_counts
 from slowwave.transforms.language.word_vectors import WordVectors
@@ -77,11 +77,11 @@ def used_log_odds(
         params: size of the comparison; memories left out of it have -300,000.
     """
     read = compared_texts(contents, in_passages=params.in_passages)
-    counted = _counted(prompts.fill_null(""), answers.fill_null(""), read["read"], word_vectors)
+    counted = _count_words(prompts.fill_null(""), answers.fill_null(""), read["read"], word_vectors)
     out = np.full((len(answers), len(contents)), NOT_COMPARED)
     owner = read["text"].to_numpy()
     places = np.arange(len(answers))
-    for rows, candidates, odds in _compared(counted, places, np.arange(len(read)), _firsts(owner), params):
+    for rows, candidates, odds in _compare_blocks(counted, places, np.arange(len(read)), _firsts(owner), params):
         is_real = candidates.memory >= 0
         row = np.broadcast_to(rows[:, None], odds.shape)
         out[row[is_real], owner[candidates.memory[is_real]]] = odds[is_real]
@@ -90,15 +90,15 @@ def used_log_odds(
 
 def memory_candidates(
     prompts: pl.Series, answers: pl.Series, contents: pl.Series, word_vectors: WordVectors, params: UsedParams
-) -> Candidates:
+) -> CandidateFeatures:
     """The memories (places in `contents`) compared with each answer, and the features the model was fitted to."""
     read = compared_texts(contents, in_passages=params.in_passages)
-    counted = _counted(prompts.fill_null(""), answers.fill_null(""), read["read"], word_vectors)
+    counted = _count_words(prompts.fill_null(""), answers.fill_null(""), read["read"], word_vectors)
     memories = compared_memories(counted.memories, counted.uncapitalised, counted.forms)
     likeness = _likeness(counted, np.arange(len(answers)), memories)
     texts, owner = Texts(counted.prompts, counted.answers), read["text"].to_numpy()
     found = candidate_features(texts, memories, None, likeness, params.candidates, _firsts(owner))
-    return Candidates(np.where(found.memory < 0, -1, owner[found.memory]), found.features)
+    return CandidateFeatures(np.where(found.memory < 0, -1, owner[found.memory]), found.features)
 
 
 def _firsts(owner: Integers) -> Integers:
@@ -117,8 +117,8 @@ class _Counted:
     forms: WordForms
 
 
-def _counted(prompts: pl.Series, answers: pl.Series, contents: pl.Series, word_vectors: WordVectors) -> _Counted:
-    given = (prompts, answers, contents, uncapitalised(contents))
+def _count_words(prompts: pl.Series, answers: pl.Series, contents: pl.Series, word_vectors: WordVectors) -> _Counted:
+    given = (prompts, answers, contents, uncapitalised_words(contents))
     texts = [texts.cast(pl.String).rename("text") for texts in given]
     counts = word_counts(pl.concat(texts))
     ends = np.cumsum([len(part) for part in texts])
@@ -131,7 +131,7 @@ def _of_projects(
 ) -> Iterator[pl.DataFrame]:
     contents = pool["content"].unique().sort()
     read = compared_texts(contents, in_passages=params.in_passages).with_row_index("place")
-    counted = _counted(interactions["prompt"], interactions["answer"], read["read"], word_vectors)
+    counted = _count_words(interactions["prompt"], interactions["answer"], read["read"], word_vectors)
     numbered_contents = pl.DataFrame({"content": contents}).with_row_index("text")
     known = pool.join(numbered_contents.with_columns(pl.col("text").cast(pl.Int64)), on="content")
     numbered = interactions.with_row_index("row")
@@ -151,7 +151,9 @@ def _of_project(
     at = asked["occurred_at"]
     eligible = None if _is_whole(spans, at) else _Eligible(spans, at, memories.height)
     places, firsts = asked["row"].to_numpy(), _firsts(documents["memory"].cast(pl.Int64).to_numpy())
-    for rows, candidates, odds in _compared(counted, places, documents["place"].to_numpy(), firsts, params, eligible):
+    for rows, candidates, odds in _compare_blocks(
+        counted, places, documents["place"].to_numpy(), firsts, params, eligible
+    ):
         row, nth = np.nonzero((candidates.memory >= 0) & (candidates.features["answer_nearly"] > 0))
         of_pair = documents[candidates.memory[row, nth]].with_columns(
             asked["interaction_id"].gather(np.searchsorted(places, rows[row])),
@@ -189,14 +191,14 @@ class _Eligible:
         return out
 
 
-def _compared(
+def _compare_blocks(
     counted: _Counted,
     places: Integers,
     texts: Integers,
     firsts: Integers,
     params: UsedParams,
     eligible: _Eligible | None = None,
-) -> Iterator[tuple[Integers, Candidates, Integers]]:
+) -> Iterator[tuple[Integers, CandidateFeatures, Integers]]:
     """Blocks of interactions (places among those counted), their candidates, and the log-odds of each."""
     memories = compared_memories(counted.memories[texts], counted.uncapitalised[texts], counted.forms)
     likeness = _likeness(counted, places, memories)
@@ -218,7 +220,7 @@ def _likeness(counted: _Counted, places: Integers, memories: ComparedMemories) -
     return sp.csr_array((found.data, (occurring[found.row], found.col)), shape=shape)
 
 
-def _log_odds(candidates: Candidates) -> Integers:
+def _log_odds(candidates: CandidateFeatures) -> Integers:
     """Of each candidate, in steps of 1/10,000."""
     odds = np.full(candidates.memory.shape, INTERCEPT)
     for name, coefficient in COEFFICIENTS.items():

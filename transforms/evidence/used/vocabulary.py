@@ -111,7 +111,7 @@ class Vocabulary:
         vectors, signs = self.vectors[first:last], self.signs[first:last]
         tokens, token_ends = self._token_vectors.tokens(text, ends)
         self._byte_pairs.token_sums(tokens, token_ends, self._token_vectors.table, vectors)
-        self.tokens = _appended(self.tokens, tokens, int(self.token_ends[first]))
+        self.tokens = _append_rows(self.tokens, tokens, int(self.token_ends[first]))
         self.token_ends[first + 1 : last + 1] = self.token_ends[first] + token_ends[1:]
         self._forms.hashed_signs(text, ends, signs)
         # as `directions` has it: the squares are whole numbers, and exact
@@ -124,8 +124,8 @@ class Vocabulary:
         gram_ends, squares = np.zeros(len(ends), np.int64), np.empty(len(ends) - 1, np.int64)
         self._forms.counted_grams(text, ends, grams, counts, gram_ends, squares)
         begin = int(self.gram_ends[first])
-        self.grams = _appended(self.grams, grams[: gram_ends[-1]], begin)
-        self.gram_counts = _appended(self.gram_counts, counts[: gram_ends[-1]], begin)
+        self.grams = _append_rows(self.grams, grams[: gram_ends[-1]], begin)
+        self.gram_counts = _append_rows(self.gram_counts, counts[: gram_ends[-1]], begin)
         self.gram_ends[first + 1 : last + 1] = begin + gram_ends[1:]
         self.gram_length[first:last] = np.sqrt(squares.astype(np.float64))
         self._formed = last
@@ -138,7 +138,7 @@ def roomy(array: NDArray[Any], room: int) -> NDArray[Any]:
     return wider
 
 
-def _appended(array: NDArray[Any], added: NDArray[Any], at: int) -> NDArray[Any]:
+def _append_rows(array: NDArray[Any], added: NDArray[Any], at: int) -> NDArray[Any]:
     """The same with others from a place on."""
     if at + len(added) > len(array):
         array = roomy(array, max(at + len(added), 2 * len(array)))

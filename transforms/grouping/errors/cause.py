@@ -67,8 +67,8 @@ def error_cause(errors: pl.DataFrame, params: ErrorParams) -> pl.DataFrame:
     is_object = text.str.contains(_OBJECT)
     told = pl.concat(
         [
-            read.filter(~is_long).select("row", summary=_cut(text, width)),
-            read.filter(is_long & is_object).select("row", summary=_cut(_object(text), width)),
+            read.filter(~is_long).select("row", summary=_shorten_line(text, width)),
+            read.filter(is_long & is_object).select("row", summary=_shorten_line(_object(text), width)),
             _of_lines(read.filter(is_long & ~is_object), width),
         ]
     ).sort("row")
@@ -88,7 +88,7 @@ def error_text(message: pl.Expr, params: ErrorParams) -> pl.Expr:
     return pl.when(text.str.len_chars() > 2 * size).then(both_ends).otherwise(text).str.replace_all(_LINE_ENDS, "\n")
 
 
-def _cut(line: pl.Expr, width: int) -> pl.Expr:
+def _shorten_line(line: pl.Expr, width: int) -> pl.Expr:
     # what is cut is not indentation: a line never becomes blank
     return pl.when(line.str.len_chars() > width).then(line.str.strip_chars().str.head(width)).otherwise(line)
 
@@ -107,7 +107,7 @@ def _of_lines(messages: pl.DataFrame, width: int) -> pl.DataFrame:
         messages.select("row", line=pl.col("text").str.split("\n"))
         .explode("line", empty_as_null=True, keep_nulls=True)
         .filter(line.str.contains(r"\S"))
-        .with_columns(_cut(line, width).str.strip_chars_end())
+        .with_columns(_shorten_line(line, width).str.strip_chars_end())
         .with_columns(at=pl.int_range(pl.len(), dtype=pl.Int64))
         .with_columns(
             opens=line.str.starts_with(_TRACEBACK) | line.str.contains(_TRACEBACK, literal=True),

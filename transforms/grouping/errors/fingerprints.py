@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
-from slowwave.transforms.core.hashing import hashed
+from slowwave.transforms.core.hashing import hash_texts
 from slowwave.transforms.core.methods.registry import implementation
 from slowwave.transforms.grouping.errors.failing_tests import error_subject
 from slowwave.transforms.grouping.errors.params import ErrorParams
@@ -81,8 +81,10 @@ def errors_of(messages: pl.DataFrame, params: ErrorParams, read: pl.DataFrame) -
         read.select("error_message", "masked"), on="error_message", how="left", maintain_order="left"
     )
     templates = by.templates(masked.select("project", "masked").unique(), params)
-    templates = templates.join(_shown(templates["template"], "error_id", "error_template"), on="template", how="left")
-    families = _shown(templates["family"], "error_family", "error_family_template")
+    templates = templates.join(
+        _readable_templates(templates["template"], "error_id", "error_template"), on="template", how="left"
+    )
+    families = _readable_templates(templates["family"], "error_family", "error_family_template")
     templates = templates.join(families, on="family", how="left")
     put_in = named_placeholders(pl.col("masked"))
     of_template = ["project", "error_template"]
@@ -106,7 +108,7 @@ def errors_of(messages: pl.DataFrame, params: ErrorParams, read: pl.DataFrame) -
     return told.join(examples, on="number", how="left", maintain_order="left").select(_COLUMNS)
 
 
-def _shown(templates: pl.Series, digest: str, text: str) -> pl.DataFrame:
+def _readable_templates(templates: pl.Series, digest: str, text: str) -> pl.DataFrame:
     """Distinct templates, with their digest and their text as people read it, under these names."""
     shown = templates.unique().to_frame().with_columns(shown_placeholders(pl.col(templates.name)).alias(text))
-    return shown.with_columns(hashed(shown[text]).alias(digest))
+    return shown.with_columns(hash_texts(shown[text]).alias(digest))

@@ -46,7 +46,7 @@ _LEAST_WEIGHT, _MUCH_WEIGHT = 2 * _WORD_WEIGHT, 4 * _WORD_WEIGHT
 _MIN_WORDS_BESIDE_FIGURE = 4
 
 
-def _hashed(values: Integers) -> _Hashes:
+def _hash_values(values: Integers) -> _Hashes:
     """Well mixed 64 bits of each value (splitmix64); the hashes of a row's cells are added up."""
     with np.errstate(over="ignore"):
         mixed = values.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
@@ -74,7 +74,7 @@ class _Texts:
         width = rows.shape[1]
         place = np.arange(width, dtype=np.int64)
         scope = project * (width + 1) + (rows != NO_PART).sum(axis=1)
-        return cls(scope, rows, parts.kinds(rows), _hashed(rows * width + place))
+        return cls(scope, rows, parts.kinds(rows), _hash_values(rows * width + place))
 
     def weight(self) -> Integers:
         """What each cell weighs as evidence that texts that share it are one."""
@@ -84,7 +84,7 @@ class _Texts:
     def whole(self) -> _Hashes:
         """One hash per row; and per scope."""
         with np.errstate(over="ignore"):
-            return self.hashes.sum(axis=1, dtype=np.uint64) + _hashed(-1 - self.scope)
+            return self.hashes.sum(axis=1, dtype=np.uint64) + _hash_values(-1 - self.scope)
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,7 @@ def _sets_varied(texts: _Texts, params: ErrorParams) -> Integers:
         size += vary
         stay_words = stay_words - (word[cell] & vary)
         stays = stays - weight[cell] * vary
-        varied = _hashed(np.array([-2 - width - place], np.int64))
+        varied = _hash_values(np.array([-2 - width - place], np.int64))
         with np.errstate(over="ignore"):
             # the same places must vary in all texts of a group, whatever stands there
             hashes = hashes + np.where(vary, varied - texts.hashes[cell], np.uint64(0))
@@ -281,7 +281,7 @@ def _sets_varied(texts: _Texts, params: ErrorParams) -> Integers:
     return varied
 
 
-def _generalised(project: Integers, rows: Integers, parts: Parts, params: ErrorParams) -> Integers:
+def _generalise_rows(project: Integers, rows: Integers, parts: Parts, params: ErrorParams) -> Integers:
     """`rows` with all that varies replaced by its code; one template has one row."""
     of = np.arange(len(rows))
 
@@ -330,7 +330,7 @@ def _varied_cells(project: Integers, coded: pl.DataFrame, parts: Parts, params: 
         classes.append((members, cells, (index[row[cells]], place[cells]), rows, figures))
 
     def general(parts: Parts) -> list[Integers]:
-        return [_generalised(project[members], figures, parts, params) for members, _, _, _, figures in classes]
+        return [_generalise_rows(project[members], figures, parts, params) for members, _, _, _, figures in classes]
 
     found = general(parts)
     varied, constant = np.zeros((2, len(parts.kind)), np.int64)

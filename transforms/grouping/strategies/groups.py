@@ -13,7 +13,7 @@ from collections import Counter
 import polars as pl
 
 from slowwave.transforms.core.hashing import digest
-from slowwave.transforms.grouping.strategies.key import Reading, strategy_key
+from slowwave.transforms.grouping.strategies.key import StrategyKey, strategy_key
 
 _ID_CHARACTERS = 16
 
@@ -27,7 +27,7 @@ def _only_in(these: tuple[str, ...], others: tuple[str, ...]) -> str:
     return " ".join((Counter(these) - Counter(others)).elements())
 
 
-def reason(text: str, read: Reading, representative: str, representative_read: Reading) -> str:
+def reason(text: str, read: StrategyKey, representative: str, representative_read: StrategyKey) -> str:
     """What a text and the representative of its group differ in.
 
     "same text", "case and punctuation", "small words" (articles, auxiliaries, contractions, number words),

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from slowwave.transforms.grouping.strategies.phrases import Part, phrases
-from slowwave.transforms.grouping.strategies.tokens import Token, is_english, tokens
+from slowwave.transforms.grouping.strategies.phrases import PhraseWord, phrases
+from slowwave.transforms.grouping.strategies.tokens import StrategyToken, is_english, tokens
 from slowwave.transforms.language.inflection import inflection
 from slowwave.transforms.language.lexicon import ARTICLES, CAUSATIVES, CLAUSES, COMPETING, EVENTS, FLOATING, OPPOSITES
 
@@ -32,7 +32,7 @@ _PURPOSES = {"for": ("base", "s", "ing"), "to": ("base",), "if": ("ing",), "in":
 _LEADING_FORMS = ("base", "past", "ing", "s")
 
 
-class Reading(NamedTuple):
+class StrategyKey(NamedTuple):
     """A text's key, and the words it was made of: as written, and uninflected."""
 
     key: str
@@ -40,19 +40,19 @@ class Reading(NamedTuple):
     uninflected: tuple[str, ...]
 
 
-def _as_written(found: list[Token]) -> Reading:
+def _as_written(found: list[StrategyToken]) -> StrategyKey:
     texts = tuple(token.text for token in found)
-    return Reading("\n".join(("as written", *texts)), texts, texts)
+    return StrategyKey("\n".join(("as written", *texts)), texts, texts)
 
 
-def _short(found: list[Token]) -> Reading:
+def _short(found: list[StrategyToken]) -> StrategyKey:
     """Where one word at most says something, the others are kept too, in order: "use caching" is not "the cache"."""
     written = tuple(token.text for token in found if token.text not in ARTICLES)
     bases = tuple(inflection(text).base if text.isascii() and text.isalpha() else text for text in written)
-    return Reading("\n".join(("short", *bases)), written, bases)
+    return StrategyKey("\n".join(("short", *bases)), written, bases)
 
 
-def _without_running(parts: list[Part]) -> list[Part]:
+def _without_running(parts: list[PhraseWord]) -> list[PhraseWord]:
     """One reading for "run the tests first" and "tests first"."""
     if len(parts) == 1:
         return parts
@@ -67,7 +67,7 @@ def _without_running(parts: list[Part]) -> list[Part]:
     return [part for part in parts if part is not run]
 
 
-def _give_means(parts: list[Part]) -> None:
+def _give_means(parts: list[PhraseWord]) -> None:
     """One reading for "use X when doing Y", "X for doing Y", "do Y with X"; and for "use X" and "X"."""
     plain = [part for part in parts if not part.role and not part.floats]
     means = [part for part in parts if part.role == "use"] or plain
@@ -86,7 +86,7 @@ def _give_means(parts: list[Part]) -> None:
             part.role = "with" if part.role == "use" else part.role.replace(">use", ">with")
 
 
-def _is_purpose(role: str, parts: list[Part]) -> bool:
+def _is_purpose(role: str, parts: list[PhraseWord]) -> bool:
     """Whether the words of a role tell what is done."""
     told = [part for part in parts if part.role == role]
     if not told or not told[0].is_verb or told[0].form not in _PURPOSES[role]:
@@ -94,7 +94,7 @@ def _is_purpose(role: str, parts: list[Part]) -> bool:
     return len(told) == 1 or told[0].form == "ing" or role == "to"
 
 
-def _give_purpose(parts: list[Part]) -> None:
+def _give_purpose(parts: list[PhraseWord]) -> None:
     """One reading for "do X by doing Y" and "do Y to do X"."""
     told = [part for part in parts if part.role == "by"]
     plain = [part for part in parts if not part.role and not part.floats]
@@ -107,7 +107,7 @@ def _give_purpose(parts: list[Part]) -> None:
         part.role = {"by": "", "": "to"}.get(part.role, part.role)
 
 
-def _order_in_time(parts: list[Part]) -> None:
+def _order_in_time(parts: list[PhraseWord]) -> None:
     """One reading for "A after B" and "B before A"."""
     roles = {part.role for part in parts}
     if "after" not in roles or "before" in roles or any(part.negations for part in parts):
@@ -122,7 +122,7 @@ def _order_in_time(parts: list[Part]) -> None:
             part.role = f"before>{part.role}" if part.role else "before"
 
 
-def _verb_between(seen: list[Part]) -> int | None:
+def _verb_between(seen: list[PhraseWord]) -> int | None:
     """Place of the verb that has words on both sides: its subject and its object must not be swapped."""
     if len(seen) < len("svo"):
         # "the tester asks" is not "ask the tester"
@@ -142,7 +142,7 @@ def _verb_between(seen: list[Part]) -> int | None:
     return next((at for form in ("s", "past", "ing") for at in inner if seen[at].form == form), None)
 
 
-def _order_matters(parts: list[Part]) -> bool:
+def _order_matters(parts: list[PhraseWord]) -> bool:
     """Words that go with their neighbours: names, adverbs, opposites, steps, what is sorted "by", many of one role."""
     said = {part.base for part in parts}
     placed = [part for part in parts if part.floats and (part.base in COMPETING or part.base not in FLOATING)]
@@ -156,7 +156,7 @@ def _order_matters(parts: list[Part]) -> bool:
     )
 
 
-def _head(fixed: list[Part]) -> Part | None:
+def _head(fixed: list[PhraseWord]) -> PhraseWord | None:
     """The verb that leads: "test the build", "write" in "tests first write"."""
     verbs = [part for part in fixed if part.is_verb and part.base not in EVENTS]
     if verbs and verbs[0] is fixed[0] and verbs[0].form != "s":
@@ -164,7 +164,7 @@ def _head(fixed: list[Part]) -> Part | None:
     return min(verbs, key=lambda part: _LEADING_FORMS.index(part.form), default=None)
 
 
-def _role_words(parts: list[Part], *, ordered: bool) -> list[str]:
+def _role_words(parts: list[PhraseWord], *, ordered: bool) -> list[str]:
     """The words of one role, each with all that tells it from the same word in another place."""
     fixed = [part for part in parts if not part.floats]
     between = _verb_between(fixed)
@@ -183,7 +183,7 @@ def _role_words(parts: list[Part], *, ordered: bool) -> list[str]:
     return words
 
 
-def _phrase_key(parts: list[Part]) -> str:
+def _phrase_key(parts: list[PhraseWord]) -> str:
     scopes = {(part.role, part.scope) for part in parts if part.role}
     twice = len(scopes) > len({role for role, _ in scopes})  # "from a to b, from c to d"
     _give_purpose(parts)
@@ -191,7 +191,7 @@ def _phrase_key(parts: list[Part]) -> str:
     _order_in_time(parts)
     if twice:
         return "\n".join(_role_words(parts, ordered=True))
-    of_roles: dict[str, list[Part]] = {}
+    of_roles: dict[str, list[PhraseWord]] = {}
     for part in parts:
         of_roles.setdefault(part.role, []).append(part)
     found: list[str] = []
@@ -203,15 +203,15 @@ def _phrase_key(parts: list[Part]) -> str:
     return "\n".join(sorted(found))
 
 
-def strategy_key(text: str) -> Reading:
+def strategy_key(text: str) -> StrategyKey:
     """The key of a strategy text. It depends on the text alone, never on what other texts there are."""
     if len(text) > _MOST_CHARACTERS:
         written = tuple(text.casefold().split())
-        return Reading("\n".join(("long", *written)), written, written)
+        return StrategyKey("\n".join(("long", *written)), written, written)
     found = tokens(text)
     content = [token for token in found if token.kind != "end"]
     if not content:
-        return _as_written([Token("name", text.strip())])
+        return _as_written([StrategyToken("name", text.strip())])
     if (
         len(content) == 1
         or len(content) > _MOST_TOKENS
@@ -224,4 +224,4 @@ def strategy_key(text: str) -> Reading:
     if not parts or (len(parts) == 1 and not (parts[0].role or parts[0].negations or " " in parts[0].base)):
         return _short(content)
     written, uninflected = tuple(part.written for part in parts), tuple(part.uninflected for part in parts)
-    return Reading("\n;\n".join(["phrases", *map(_phrase_key, read)]), written, uninflected)
+    return StrategyKey("\n;\n".join(["phrases", *map(_phrase_key, read)]), written, uninflected)

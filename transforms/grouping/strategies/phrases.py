@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from slowwave.transforms.grouping.strategies.idioms import idioms, opens
-from slowwave.transforms.grouping.strategies.tokens import END, Token
+from slowwave.transforms.grouping.strategies.tokens import END, StrategyToken
 from slowwave.transforms.language.inflection import Form, Inflection, inflection
 from slowwave.transforms.language.lexicon import (
     ADJECTIVES,
@@ -35,7 +35,7 @@ _PRONOUNS = ("it", "they", "them")
 
 
 @dataclass(slots=True)
-class Part:
+class PhraseWord:
     """One word that says something: as written, uninflected, in words of one meaning, and what it does."""
 
     written: str
@@ -61,9 +61,9 @@ class Part:
         return self.is_verb and self.form == "base"
 
 
-def _cuts(found: list[Token]) -> list[tuple[str, list[Token]]]:
+def _cuts(found: list[StrategyToken]) -> list[tuple[str, list[StrategyToken]]]:
     """The tokens between commas and coordinators, each with the strongest of what stands before it."""
-    cuts: list[tuple[str, list[Token]]] = [("", [])]
+    cuts: list[tuple[str, list[StrategyToken]]] = [("", [])]
     for token in found:
         if token == END or (token.kind == "word" and token.text in COORDINATORS):
             joiner = token.text
@@ -76,15 +76,15 @@ def _cuts(found: list[Token]) -> list[tuple[str, list[Token]]]:
     return [cut for cut in cuts if cut[1]]
 
 
-def _uninflected(text: str, *, is_name: bool = False, counts: int = 0) -> Part:
-    return Part(text, text, text, "other", is_verb=False, is_name=is_name, counts=counts)
+def _uninflected_word(text: str, *, is_name: bool = False, counts: int = 0) -> PhraseWord:
+    return PhraseWord(text, text, text, "other", is_verb=False, is_name=is_name, counts=counts)
 
 
 class _Reader:
     """Reads one cut from left to right; the role and the negation in force are its state."""
 
-    def __init__(self, cut: list[Token], before: Part | None, *, start: int, main_follows: bool) -> None:
-        self.parts: list[Part] = []
+    def __init__(self, cut: list[StrategyToken], before: PhraseWord | None, *, start: int, main_follows: bool) -> None:
+        self.parts: list[PhraseWord] = []
         self._cut = cut
         self._start = start
         self._role = before.role if before else ""
@@ -98,17 +98,17 @@ class _Reader:
         self._negated_at = 0
         self._noun_follows = False
 
-    def read(self) -> list[Part]:
+    def read(self) -> list[PhraseWord]:
         for at, token in enumerate(self._cut):
             following = self._cut[at + 1] if at + 1 < len(self._cut) else None
             if token.kind == "number":
-                self._add(_uninflected(token.text, counts=1))
+                self._add(_uninflected_word(token.text, counts=1))
             elif token.kind == "name":
-                self._add(_uninflected(token.text, is_name=True))
+                self._add(_uninflected_word(token.text, is_name=True))
             else:
                 previous = self._cut[at - 1] if at else None
                 self._word(token.text, previous, following)
-        return _bound(self.parts)
+        return _bind_numbers(self.parts)
 
     @property
     def _scope_is_empty(self) -> bool:
@@ -118,7 +118,7 @@ class _Reader:
     def _may_be_a_clause(self) -> bool:
         return bool(self._clause) or self._main_to_come or self._role in {"if", "to"}
 
-    def _add(self, part: Part) -> None:
+    def _add(self, part: PhraseWord) -> None:
         part.role, part.scope, part.negations = self._role, self._scope, self._negations
         self.parts.append(part)
 
@@ -137,7 +137,7 @@ class _Reader:
         if len(self.parts) > self._negated_at:
             self._negations = 0
 
-    def _word(self, word: str, previous: Token | None, following: Token | None) -> None:
+    def _word(self, word: str, previous: StrategyToken | None, following: StrategyToken | None) -> None:
         found = inflection(word)
         base = SYNONYMS.get(found.base, found.base)
         if word in NEGATIONS or base in NEGATIONS:
@@ -159,7 +159,9 @@ class _Reader:
         elif not self._is_idle(word, base, following):
             self._say(word, found, base, previous, following)
 
-    def _say(self, word: str, found: Inflection, base: str, previous: Token | None, following: Token | None) -> None:
+    def _say(
+        self, word: str, found: Inflection, base: str, previous: StrategyToken | None, following: StrategyToken | None
+    ) -> None:
         before = "" if previous is None else previous.text
         is_noun = before in DETERMINERS or self._noun_follows
         # "the failing call", "in failing tests", "new tests": the noun is yet to come
@@ -167,7 +169,7 @@ class _Reader:
         self._noun_follows = base in ADJECTIVES or (is_led and found.form in {"past", "ing"})
         is_verb = found.is_verb and not is_noun
         floats = base in FLOATING or (word.endswith("ly") and not is_verb)
-        part = Part(word, found.base, base, found.form, is_verb=is_verb, is_name=len(word) == 1, floats=floats)
+        part = PhraseWord(word, found.base, base, found.form, is_verb=is_verb, is_name=len(word) == 1, floats=floats)
         part.is_participle = found.is_verb and found.form in {"past", "ing"}
         if word in ORDINALS and self._is_of_a_noun(before, following):
             part.counts = 1
@@ -178,14 +180,14 @@ class _Reader:
         if word == "first" and following is None and not part.counts:
             self._give_to_main(part)
 
-    def _give_to_main(self, adverb: Part) -> None:
+    def _give_to_main(self, adverb: PhraseWord) -> None:
         """As in "reproduce it with a test first"; not in "sort with the newest first"."""
         main = [part for part in self.parts if not part.role]
         is_after_words = len(self.parts) - 1 > self._scope_start
         if main and is_after_words and not (self._clause or {part.base for part in main} & ORDERING):
             adverb.role, adverb.scope, adverb.negations = "", main[-1].scope, main[-1].negations
 
-    def _is_of_a_noun(self, before: str, following: Token | None) -> bool:
+    def _is_of_a_noun(self, before: str, following: StrategyToken | None) -> bool:
         """As in "the first test"; not in "write tests first", "first write tests"."""
         if following is None or opens(following):
             return False
@@ -194,7 +196,7 @@ class _Reader:
 
     def _count(self, word: str) -> None:
         if word in UNITS:
-            self._add(_uninflected(UNITS[word]))
+            self._add(_uninflected_word(UNITS[word]))
             return
         number = self.parts[-1]
         fixed = [part for part in self.parts[self._scope_start : -1] if not part.floats]
@@ -205,7 +207,7 @@ class _Reader:
             number.base = number.uninflected = f"{number.base} times"
             number.counts, number.floats = 0, True
 
-    def _is_idle(self, word: str, base: str, following: Token | None) -> bool:
+    def _is_idle(self, word: str, base: str, following: StrategyToken | None) -> bool:
         """It says nothing here: an article (not a name), "it" in "if it fails", "strategy" after its name."""
         if word == "'s":
             for part in self.parts[-1:]:
@@ -217,7 +219,7 @@ class _Reader:
             return self._is_idle_pronoun(word, following)
         return word in DROPPED or (base in GENERIC and self._ends_a_name(following))
 
-    def _is_idle_pronoun(self, word: str, following: Token | None) -> bool:
+    def _is_idle_pronoun(self, word: str, following: StrategyToken | None) -> bool:
         """As in "until it passes", "until they are green", "run it once"; not in "ask if they agree"."""
         if self._negations and self._negated_at == len(self.parts):
             return False  # "not it"
@@ -229,20 +231,20 @@ class _Reader:
         ends = following is None or following.kind == "number" or opens(following) or following.text in FLOATING
         return ends and self.parts[-1].is_verb and self.parts[-1].base not in CAUSATIVES
 
-    def _link(self, following: Token | None) -> None:
+    def _link(self, following: StrategyToken | None) -> None:
         """Keeps the places on both sides ("warnings are errors"); before a verb it says nothing ("is checking")."""
         if following is None or self._scope_is_empty:
             return
         if inflection(following.text).form not in {"past", "ing"}:
-            self._add(Part("be", "be", "be", "s", is_verb=True))
+            self._add(PhraseWord("be", "be", "be", "s", is_verb=True))
 
-    def _negate(self, following: Token | None) -> None:
+    def _negate(self, following: StrategyToken | None) -> None:
         self._negations += 1
         self._negated_at = len(self.parts)
         if following is None:
-            self._add(_uninflected("not"))
+            self._add(_uninflected_word("not"))
 
-    def _role_of(self, word: str, following: Token) -> str:
+    def _role_of(self, word: str, following: StrategyToken) -> str:
         said = {part.base for part in self.parts}
         role = ROLES[word]
         if role in {"over", "instead"} and said & PREFERRING:
@@ -275,12 +277,12 @@ class _Reader:
         for part in self.parts:
             part.base = "split" if part.base == "break" else part.base
 
-    def _ends_a_name(self, following: Token | None) -> bool:
+    def _ends_a_name(self, following: StrategyToken | None) -> bool:
         negated = self._negations > 0 and self._negated_at == len(self.parts)
         named = not (negated or self._scope_is_empty) and (following is None or opens(following))
         return named and (self._role == "use" or not any(part.is_verb for part in self.parts))
 
-    def _begins_main_phrase(self, part: Part) -> bool:
+    def _begins_main_phrase(self, part: PhraseWord) -> bool:
         if not self._main_to_come or self._scope_is_empty or not self._role:
             return False
         if self._finite_verb_to_come:
@@ -289,7 +291,7 @@ class _Reader:
         return part.leads
 
 
-def _bound(parts: list[Part]) -> list[Part]:
+def _bind_numbers(parts: list[PhraseWord]) -> list[PhraseWord]:
     """Each number with the word it counts: a neighbour in the same role, else the word before "of"."""
     taken: set[int] = set()
     for at, here in enumerate(parts):
@@ -308,21 +310,21 @@ def _bound(parts: list[Part]) -> list[Part]:
     return [part for at, part in enumerate(parts) if at not in taken]
 
 
-def _same_place(one: Part, other: Part) -> bool:
+def _same_place(one: PhraseWord, other: PhraseWord) -> bool:
     return (one.role, one.scope, one.negations) == (other.role, other.scope, other.negations)
 
 
-def _instructs_use(cut: list[Token]) -> bool:
+def _instructs_use(cut: list[StrategyToken]) -> bool:
     found = inflection(cut[0].text)
     return found.form == "base" and found.base in USING and found.is_verb
 
 
-def _subordinate(cut: list[Token], parts: list[Part]) -> bool:
+def _subordinate(cut: list[StrategyToken], parts: list[PhraseWord]) -> bool:
     """All of it says when, why or by what means."""
     return all(part.role for part in parts) and not _instructs_use(cut)
 
 
-def _is_listed(cut: list[Token], parts: list[Part], joiner: str, phrase: list[Part]) -> bool:
+def _is_listed(cut: list[StrategyToken], parts: list[PhraseWord], joiner: str, phrase: list[PhraseWord]) -> bool:
     """One word more of a list, or the rest of a phrase that began with one; not a step of its own."""
     if joiner in {"then", "but"} or parts[0].leads or opens(cut[0]):
         return False
@@ -331,14 +333,14 @@ def _is_listed(cut: list[Token], parts: list[Part], joiner: str, phrase: list[Pa
     return len(phrase) == 1
 
 
-def phrases(found: list[Token]) -> list[list[Part]]:
+def phrases(found: list[StrategyToken]) -> list[list[PhraseWord]]:
     """The phrases of an English text, in order. Articles and other words that say nothing are gone.
 
     A comma or coordinator ends a phrase, unless what stands on one side of it is subordinate ("when tests fail, retry")
     or a single word more ("docs and tests").
     """
     cuts = _cuts(idioms(found))
-    read: list[list[Part]] = []
+    read: list[list[PhraseWord]] = []
     open_ended = False
     for at, (joiner, cut) in enumerate(cuts):
         last = at + 1 == len(cuts)

@@ -17,14 +17,14 @@ from slowwave.transforms.language.lexicon import FOREIGN, JOINED_PREFIXES, NUMBE
 Kind = Literal["word", "name", "number", "end", "operator"]
 
 
-class Token(NamedTuple):
+class StrategyToken(NamedTuple):
     """One token; an `end` closes a phrase, an `operator` is a sign between words ("a > b")."""
 
     kind: Kind
     text: str
 
 
-END = Token("end", ",")
+END = StrategyToken("end", ",")
 
 # Soft hyphen, zero-width space, direction marks, invisible operators, byte order mark, emoji variation: seen by nobody.
 _INVISIBLE = dict.fromkeys(
@@ -74,7 +74,7 @@ def same_signs(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", c) if _only_looks_different(c) else c for c in signs)
 
 
-def _unwrapped(text: str) -> str:
+def _strip_brackets(text: str) -> str:
     """Without the quotes or brackets around all of it."""
     text = text.strip().rstrip(".")
     while len(text) > 1 and (text[0], text[-1]) in _BRACKET_PAIRS and not {text[0], text[-1]} & set(text[1:-1]):
@@ -82,45 +82,45 @@ def _unwrapped(text: str) -> str:
     return text
 
 
-def _contracted(word: str, ending: str) -> list[Token]:
+def _split_contraction(word: str, ending: str) -> list[StrategyToken]:
     if ending == "n't":
-        return [Token("word", word), Token("word", "not")]
+        return [StrategyToken("word", word), StrategyToken("word", "not")]
     if ending in _OF_A_THING and word not in _IS_SHORT:
-        return [Token("word", word), Token("word", "'s")]
-    return [Token("word", word)]
+        return [StrategyToken("word", word), StrategyToken("word", "'s")]
+    return [StrategyToken("word", word)]
 
 
-def _core_tokens(core: str) -> list[Token]:
+def _core_tokens(core: str) -> list[StrategyToken]:
     """Tokens of a chunk without the punctuation around it."""
     text = core.casefold()
     if text in SHORT_FORMS:
-        return [Token("word", SHORT_FORMS[text]), Token("word", "not")]
+        return [StrategyToken("word", SHORT_FORMS[text]), StrategyToken("word", "not")]
     if _WORD.fullmatch(text):
-        return [Token("number", NUMBER_WORDS[text])] if text in NUMBER_WORDS else [Token("word", text)]
+        return [StrategyToken("number", NUMBER_WORDS[text])] if text in NUMBER_WORDS else [StrategyToken("word", text)]
     if _THOUSANDS.fullmatch(text):
-        return [Token("number", text.replace(",", ""))]
+        return [StrategyToken("number", text.replace(",", ""))]
     if _NUMBER.fullmatch(text):
-        return [Token("number", text)]
+        return [StrategyToken("number", text)]
     if match := _NUMBER_UNIT.fullmatch(text):
         unit = match[2]
-        return [Token("number", match[1]), Token("word", UNITS.get(unit, unit))]
+        return [StrategyToken("number", match[1]), StrategyToken("word", UNITS.get(unit, unit))]
     if _WORDS.fullmatch(text):
         return [token for part in _PREFIX.sub(r"\1", text).split("-") for token in _core_tokens(part)]
     if match := _CONTRACTION.fullmatch(text):
-        return _contracted(match[1], match[2])
-    return [Token("name", text)]
+        return _split_contraction(match[1], match[2])
+    return [StrategyToken("name", text)]
 
 
 @lru_cache(maxsize=16_384)
-def _chunk_tokens(chunk: str) -> tuple[Token, ...]:
+def _chunk_tokens(chunk: str) -> tuple[StrategyToken, ...]:
     if len(chunk) > 1 and chunk[0] in "`\"«'" and chunk[-1] in "`\"»'":
-        return (Token("name", '"' + " ".join(chunk[1:-1].split()) + '"'),)
+        return (StrategyToken("name", '"' + " ".join(chunk[1:-1].split()) + '"'),)
     if chunk in _ARROWS:
-        return (Token("word", "then"),)
+        return (StrategyToken("word", "then"),)
     if chunk in _OPERATORS:
-        return (Token("operator", chunk),)
+        return (StrategyToken("operator", chunk),)
     if chunk == "&":
-        return (Token("word", "and"),)
+        return (StrategyToken("word", "and"),)
     core = chunk.removeprefix(_EMPHASIS).lstrip(_OPENING)
     opened = "(" in chunk[: len(chunk) - len(core)]
     bare = core.rstrip(_CLOSING).removesuffix(_EMPHASIS).rstrip(_CLOSING)
@@ -131,10 +131,10 @@ def _chunk_tokens(chunk: str) -> tuple[Token, ...]:
     return (*found, END) if closed else tuple(found)
 
 
-def tokens(text: str) -> list[Token]:
+def tokens(text: str) -> list[StrategyToken]:
     """The tokens of a text; phrase ends stand between tokens only, never twice, first or last."""
-    found: list[Token] = []
-    for match in _CHUNK.finditer(_unwrapped(same_signs(text.strip()))):
+    found: list[StrategyToken] = []
+    for match in _CHUNK.finditer(_strip_brackets(same_signs(text.strip()))):
         for token in _chunk_tokens(match[0]):
             if token != END or (found and found[-1] != END):
                 found.append(token)
@@ -143,7 +143,7 @@ def tokens(text: str) -> list[Token]:
     return found
 
 
-def is_english(found: list[Token]) -> bool:
+def is_english(found: list[StrategyToken]) -> bool:
     """No function word of another language, no letter English does not have."""
     return not any(
         token.text in FOREIGN or (token.kind == "name" and token.text[0] != '"' and not token.text.isascii())

@@ -52,7 +52,7 @@ _WAIT = (
 
 
 @dataclass(frozen=True)
-class Answer:
+class LogAnswer:
     """What a log answers to a question.
 
     Args:
@@ -75,105 +75,119 @@ class Answer:
         return _ASKED[self.question]
 
 
-def answers(counts: LogCounts, interval_mass: float) -> tuple[Answer, ...]:
+def answers(counts: LogCounts, interval_mass: float) -> tuple[LogAnswer, ...]:
     """What a log with these counts answers, in the order of `QUESTIONS`.
 
     `interval_mass`: of the intervals of lifts.
     """
-    return (_given(counts), _used(counts), _works(counts), _help(counts, interval_mass))
+    return (_answer_given(counts), _answer_used(counts), _answer_works(counts), _answer_help(counts, interval_mass))
 
 
-def _given(counts: LogCounts) -> Answer:
+def _answer_given(counts: LogCounts) -> LogAnswer:
     landed = counts.interactions
     if not landed:
-        return _unknown("given", 0, "no interaction landed", _LAND)
-    interactions = _counted(landed, "interaction")
+        return _unknown_answer("given", 0, "no interaction landed", _LAND)
+    interactions = _count_with_noun(landed, "interaction")
     if not counts.given:
-        return _unknown(
+        return _unknown_answer(
             "given", landed, f"{interactions} landed without naming a memory that was injected", _NAME_GIVEN
         )
     said = f"{counts.given:,} of {interactions} got at least one memory."
-    return _known("given", landed, said, None if counts.texts or not counts.is_replayed else _LAND_TEXTS)
+    return _known_answer("given", landed, said, None if counts.texts or not counts.is_replayed else _LAND_TEXTS)
 
 
-def _used(counts: LogCounts) -> Answer:
+def _answer_used(counts: LogCounts) -> LogAnswer:
     landed = counts.interactions
     if not landed:
-        return _unknown("used", 0, "no interaction landed", _LAND)
-    interactions, texts = _counted(landed, "interaction"), _counted(counts.texts, "memory", "memories")
+        return _unknown_answer("used", 0, "no interaction landed", _LAND)
+    interactions, texts = _count_with_noun(landed, "interaction"), _count_with_noun(counts.texts, "memory", "memories")
     if counts.relied:
         said = f"{counts.relied:,} of {interactions} got an answer that quotes or uses a memory"
         cited = f" In {counts.cited:,} it names one itself." if counts.cited else ""
-        return _known("used", landed, f"{said}; some uses cannot be detected, so this is a minimum.{cited}", None)
+        return _known_answer(
+            "used", landed, f"{said}; some uses cannot be detected, so this is a minimum.{cited}", None
+        )
     if not counts.is_replayed:
         return _later("used", landed, f"looks for memories in {interactions}")
     if counts.cited:
-        return _known("used", landed, f"In {counts.cited:,} of {interactions} the answer itself names a memory.", None)
+        return _known_answer(
+            "used", landed, f"In {counts.cited:,} of {interactions} the answer itself names a memory.", None
+        )
     if not counts.texts:
-        return _unknown("used", landed, f"no memory landed with a text that {interactions} could rely on", _LAND_TEXTS)
+        return _unknown_answer(
+            "used", landed, f"no memory landed with a text that {interactions} could rely on", _LAND_TEXTS
+        )
     if not counts.eligible:
         why = f"{texts} landed with a text, but not in use when an interaction took place"
-        return _unknown("used", landed, why, _SAY_ACTIVE)
+        return _unknown_answer("used", landed, why, _SAY_ACTIVE)
     why = f"no use of {texts} was found in {interactions}, which does not mean that there was none"
-    return _unknown("used", landed, why, _RECORD_ANSWERS)
+    return _unknown_answer("used", landed, why, _RECORD_ANSWERS)
 
 
-def _works(counts: LogCounts) -> Answer:
+def _answer_works(counts: LogCounts) -> LogAnswer:
     if not counts.outcomes:
-        return _unknown("works", 0, "no outcome landed, so that nothing says what succeeded", _RECORD_TRIED)
+        return _unknown_answer("works", 0, "no outcome landed, so that nothing says what succeeded", _RECORD_TRIED)
     if not counts.attempts:
-        why = f"nobody reported an attempt; {_unlearned(counts)}"
-        return _unknown("works", 0, why, _or_inferred(_RECORD_TRIED, counts))
+        why = f"nobody reported an attempt; {_why_nothing_learned(counts)}"
+        return _unknown_answer("works", 0, why, _or_inferred(_RECORD_TRIED, counts))
     if not counts.tried:
-        why = f"{_counted(counts.attempts, 'attempt')} landed without saying what was tried{_basis(counts)}"
-        return _unknown("works", 0, why, _NAME_STRATEGIES)
-    tried = f"{_counted(counts.tried, 'attempt')} among {_counted(counts.outcomes, 'outcome')}{_basis(counts)}"
+        why = f"{_count_with_noun(counts.attempts, 'attempt')} landed without saying what was tried{_basis(counts)}"
+        return _unknown_answer("works", 0, why, _NAME_STRATEGIES)
+    tried = (
+        f"{_count_with_noun(counts.tried, 'attempt')} among "
+        f"{_count_with_noun(counts.outcomes, 'outcome')}{_basis(counts)}"
+    )
     if not counts.is_replayed:
         return _later("works", counts.tried, f"estimates the success of the next attempt from {tried}")
-    strategies = _counted(counts.strategies, "strategy", "strategies")
+    strategies = _count_with_noun(counts.strategies, "strategy", "strategies")
     said = f"The success of the next attempt is estimated for {strategies}, from {tried}."
-    return _known("works", counts.tried, said, None)
+    return _known_answer("works", counts.tried, said, None)
 
 
-def _help(counts: LogCounts, interval_mass: float) -> Answer:
+def _answer_help(counts: LogCounts, interval_mass: float) -> LogAnswer:
     ended, given = counts.ended, counts.ended_given
     if not counts.interactions:
-        return _unknown("help", 0, "no interaction landed", _LAND)
-    landed = f"{_counted(counts.interactions, 'interaction')} landed"
+        return _unknown_answer("help", 0, "no interaction landed", _LAND)
+    landed = f"{_count_with_noun(counts.interactions, 'interaction')} landed"
     if not ended:
-        return _unended(counts, landed)
+        return _answer_without_outcome(counts, landed)
     if counts.fair.count or counts.associated.count:
-        return _compared(counts, interval_mass)
+        return _answer_with_comparison(counts, interval_mass)
     known = f"{landed}, {ended:,} with a known end"
     if not given:
         why = f"{known}, but without naming a memory that was injected{_basis(counts)}"
-        return _unknown("help", ended, why, _NAME_GIVEN)
+        return _unknown_answer("help", ended, why, _NAME_GIVEN)
     lacks = _WAIT if counts.drawn else _HOLD_BACK
     if given == ended:
         why = f"{known} and always with a memory, so that none can be compared with what happens without it"
-        return _unknown("help", ended, f"{why}{_basis(counts)}", lacks)
+        return _unknown_answer("help", ended, f"{why}{_basis(counts)}", lacks)
     both = f"{given:,} with a memory and {ended - given:,} without"
     if not counts.is_replayed:
         return _later("help", ended, f"compares how interactions ended, {both}{_basis(counts)}")
-    return _unknown("help", ended, f"{known}: {both}, and no comparison that can be trusted{_basis(counts)}", lacks)
+    return _unknown_answer(
+        "help", ended, f"{known}: {both}, and no comparison that can be trusted{_basis(counts)}", lacks
+    )
 
 
-def _unended(counts: LogCounts, landed: str) -> Answer:
+def _answer_without_outcome(counts: LogCounts, landed: str) -> LogAnswer:
     if not counts.outcomes:
         told, lacks = "without an outcome", _RECORD_OUTCOMES
     elif not counts.attempts:
-        told, lacks = f"without a reported attempt: {_unlearned(counts)}", _or_inferred(_RECORD_OUTCOMES, counts)
+        told, lacks = (
+            f"without a reported attempt: {_why_nothing_learned(counts)}",
+            _or_inferred(_RECORD_OUTCOMES, counts),
+        )
     else:
-        attempts = _counted(counts.attempts, "attempt")
+        attempts = _count_with_noun(counts.attempts, "attempt")
         told, lacks = f"with {attempts} of other interactions, or of none{_basis(counts)}", _NAME_INTERACTIONS
-    return _unknown("help", 0, f"{landed} {told}; so no memory has a confidence or a lift", lacks)
+    return _unknown_answer("help", 0, f"{landed} {told}; so no memory has a confidence or a lift", lacks)
 
 
-def _unlearned(counts: LogCounts) -> str:
+def _why_nothing_learned(counts: LogCounts) -> str:
     """Why nothing is learned from the outcomes that there are."""
     if counts.apart:
         return _apart(counts)
-    return f"what landed is {_counted(counts.outcomes, 'outcome')} of what was interrupted, skipped or refused"
+    return f"what landed is {_count_with_noun(counts.outcomes, 'outcome')} of what was interrupted, skipped or refused"
 
 
 def _or_inferred(lacks: str, counts: LogCounts) -> str:
@@ -181,48 +195,48 @@ def _or_inferred(lacks: str, counts: LogCounts) -> str:
 
 
 def _apart(counts: LogCounts) -> str:
-    attempts = _counted(counts.apart, "attempt")
+    attempts = _count_with_noun(counts.apart, "attempt")
     return f"how {attempts} ended was inferred, such as from test runs, and nothing is learned from that"
 
 
 def _basis(counts: LogCounts) -> str:
     """What of the attempts nobody reported, and what is left out beside them."""
-    attempts = _counted(counts.attempts, "attempt")
+    attempts = _count_with_noun(counts.attempts, "attempt")
     inferred = f" ({counts.inferred:,} of {attempts} inferred, not reported)" if counts.inferred else ""
     return inferred + (f"; {_apart(counts)}" if counts.apart else "")
 
 
-def _compared(counts: LogCounts, interval_mass: float) -> Answer:
-    interactions = _counted(counts.interactions, "interaction")
+def _answer_with_comparison(counts: LogCounts, interval_mass: float) -> LogAnswer:
+    interactions = _count_with_noun(counts.interactions, "interaction")
     rests_on = f"How {counts.ended:,} of {interactions} ended is known{_basis(counts)}"
     if counts.fair.count:
         told = f"Where chance or a score threshold decided what was injected, {_differing(counts.fair, interval_mass)}"
-        return _known("help", counts.ended, f"{told}. {rests_on}.", None)
+        return _known_answer("help", counts.ended, f"{told}. {rests_on}.", None)
     told = _differing(counts.associated, interval_mass)
     told = f"{told[:1].upper()}{told[1:]}"
     why = f"retrieval was not randomised, so that a difference may have other reasons. {told}. {rests_on}"
-    return _unknown("help", counts.ended, why, _HOLD_BACK)
+    return _unknown_answer("help", counts.ended, why, _HOLD_BACK)
 
 
 def _differing(lifts: Lifts, interval_mass: float) -> str:
-    memories, alike = _counted(lifts.count, "memory", "memories"), lifts.count - lifts.above - lifts.below
+    memories, alike = _count_with_noun(lifts.count, "memory", "memories"), lifts.count - lifts.above - lifts.below
     told = f"success was higher with {lifts.above:,} of {memories}, lower with {lifts.below:,}"
     by_chance = f"by chance alone up to {100 * (1 - interval_mass):.3g} % of them would differ"
     return f"{told}, and no different, as far as can be told, with {alike:,}; {by_chance}"
 
 
-def _known(question: Question, rests_on: int, answer: str, lacks: str | None) -> Answer:
-    return Answer(question, is_answered=True, rests_on=rests_on, answer=answer, lacks=lacks)
+def _known_answer(question: Question, rests_on: int, answer: str, lacks: str | None) -> LogAnswer:
+    return LogAnswer(question, is_answered=True, rests_on=rests_on, answer=answer, lacks=lacks)
 
 
-def _unknown(question: Question, rests_on: int, why: str, lacks: str) -> Answer:
-    return Answer(question, is_answered=False, rests_on=rests_on, answer=f"{_NOT_KNOWN}: {why}.", lacks=lacks)
+def _unknown_answer(question: Question, rests_on: int, why: str, lacks: str) -> LogAnswer:
+    return LogAnswer(question, is_answered=False, rests_on=rests_on, answer=f"{_NOT_KNOWN}: {why}.", lacks=lacks)
 
 
-def _later(question: Question, rests_on: int, what: str) -> Answer:
+def _later(question: Question, rests_on: int, what: str) -> LogAnswer:
     said = f"{_NOT_KNOWN} before the next `slowwave nightly`, which {what}."
-    return Answer(question, is_answered=False, rests_on=rests_on, answer=said, lacks=None)
+    return LogAnswer(question, is_answered=False, rests_on=rests_on, answer=said, lacks=None)
 
 
-def _counted(count: int, one: str, many: str = "") -> str:
+def _count_with_noun(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"

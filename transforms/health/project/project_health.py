@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.core.figures import counted
+from slowwave.transforms.core.figures import count_with_noun
 from slowwave.transforms.core.frames import Frame, Lazy, framed
 from slowwave.transforms.core.vocabularies import FADING_STATES, HOLDING_TRENDS, SETTLED_STATUSES, VERDICTS
-from slowwave.transforms.evidence.echo.echo import normalised
+from slowwave.transforms.evidence.echo.echo import normalise_text
 from slowwave.transforms.health.project.params import Alarm, ProjectHealthParams
 from slowwave.transforms.health.project.tables import ProjectHealth
 from slowwave.transforms.health.tables import MemoryHealth, ScopeLeaks
@@ -40,7 +40,7 @@ def _marks(params: ProjectHealthParams) -> dict[str, tuple[pl.Expr, pl.Expr]]:
     """Per share which memories it counts, and of which."""
     status, trend = pl.col("status"), pl.col("trend")
     is_active = status == "active"
-    length = normalised(pl.col("content")).str.len_chars().fill_null(0)
+    length = normalise_text(pl.col("content")).str.len_chars().fill_null(0)
     has_text = length >= params.min_code_points
     is_open = status.is_in(["active", "candidate", "invalid"])
     is_holding = trend.is_in(HOLDING_TRENDS).fill_null(value=False)
@@ -126,7 +126,9 @@ def _alarms(level: str, params: ProjectHealthParams) -> list[pl.Expr]:
         )
         last = pl.col("last_leaked_at").dt.strftime("%Y-%m-%d")
         found.append(
-            pl.when(pl.col("late_leaks") > 0).then(pl.format(text, counted(pl.col("late_leaks"), "injection"), last))
+            pl.when(pl.col("late_leaks") > 0).then(
+                pl.format(text, count_with_noun(pl.col("late_leaks"), "injection"), last)
+            )
         )
     if level == "warning":
         text = (
@@ -141,7 +143,7 @@ def _alarms(level: str, params: ProjectHealthParams) -> list[pl.Expr]:
     return found
 
 
-def _leaked(leaks: pl.LazyFrame, today: int, params: ProjectHealthParams) -> pl.LazyFrame:
+def _leak_counts(leaks: pl.LazyFrame, today: int, params: ProjectHealthParams) -> pl.LazyFrame:
     """memory_id, scope_leak_count, late_leaks (of the last days) and last_leaked_at."""
     is_late = pl.col("occurred_at").dt.epoch("d") >= today - params.leak_days
     return leaks.group_by("memory_id").agg(
@@ -172,11 +174,11 @@ def project_health(
     A share is NULL where nothing could be counted in it, and alarms only when even its lower bound is beyond the
     threshold. A project without enough memories that had a chance is unknown unless something alarms all the same.
     """
-    text = normalised(pl.col("content"))
+    text = normalise_text(pl.col("content"))
     rows = (
         health.lazy()
         .join(memories.lazy().select("memory_id", "owner"), on="memory_id", how="left")
-        .join(_leaked(leaks, today, params), on="memory_id", how="left")
+        .join(_leak_counts(leaks, today, params), on="memory_id", how="left")
         .with_columns(
             pl.col("project").fill_null(""),
             pl.col("scope_leak_count", "late_leaks").fill_null(0),

@@ -119,7 +119,7 @@ class ChatLog:
     producer: Callable[[Record], str | None]
     parts: Callable[[Record], Iterable[ChatPart]]
 
-    def detected(self, first: Sequence[Record]) -> str | None:
+    def detect_producer(self, first: Sequence[Record]) -> str | None:
         """As in Adapter."""
         return next((said for record in first if (said := self.producer(record)) is not None), None)
 

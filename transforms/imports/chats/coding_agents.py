@@ -69,7 +69,7 @@ def _gemini_message(message: Mapping[str, Any]) -> Iterator[ChatPart]:
         for call in made:
             status = text_in(call, "status")
             end = "interrupted" if status == "cancelled" else "ended"
-            yield CallResult(text_in(call, "id"), _printed(call), is_error=status == "error", end=end)
+            yield CallResult(text_in(call, "id"), _call_output(call), is_error=status == "error", end=end)
     elif kind == "info" and text.startswith(_CANCELLED):
         yield ChatMessage("agent", "", at, name, end="interrupted")
     elif kind == "error":
@@ -78,7 +78,7 @@ def _gemini_message(message: Mapping[str, Any]) -> Iterator[ChatPart]:
         yield LeftOut(f"a message of the client's own ({kind[:40] or 'no type'})")
 
 
-def _printed(call: Mapping[str, Any]) -> str:
+def _call_output(call: Mapping[str, Any]) -> str:
     responses = [object_in(object_in(one, "functionResponse"), "response") for one in objects_in(call, "result")]
     return "\n".join(text_in(response, "output") or text_in(response, "error") for response in responses)
 

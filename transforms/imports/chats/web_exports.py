@@ -51,7 +51,7 @@ def _chatgpt_branch(nodes: Mapping[str, Mapping[str, Any]], last: str) -> list[s
     """The nodes from the root to the last one; where it is not stated, to the newest that nothing follows."""
     if last not in nodes:
         ends = [name for name, node in nodes.items() if not node.get("children")]
-        last = max(ends, key=lambda name: (_created(nodes[name]), name), default="")
+        last = max(ends, key=lambda name: (_creation_time(nodes[name]), name), default="")
     found: dict[str, None] = {}
     while last in nodes and last not in found:
         found[last] = None
@@ -59,7 +59,7 @@ def _chatgpt_branch(nodes: Mapping[str, Mapping[str, Any]], last: str) -> list[s
     return [*reversed(found)]
 
 
-def _created(node: Mapping[str, Any]) -> float:
+def _creation_time(node: Mapping[str, Any]) -> float:
     at = object_in(node, "message").get("create_time")
     return at if isinstance(at, (int, float)) else 0.0
 

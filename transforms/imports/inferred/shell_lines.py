@@ -17,14 +17,14 @@ _PLAIN = re.compile(r"[^ \t\r\n\\'\"`$|&;()<>]+")
 
 
 @dataclass(frozen=True)
-class Token:
+class ShellToken:
     """A word, without its quotes and with `$()` for each substitution, or an operator."""
 
     kind: Literal["word", "operator"]
     text: str
 
 
-def shell_tokens(line: str) -> list[Token]:
+def shell_tokens(line: str) -> list[ShellToken]:
     """The tokens of a line in order, without redirections, here-documents and comments.
 
     Raises ValueError where a quote or a bracket is not closed, substitutions lie too deep in each other, or `((` begins
@@ -42,17 +42,17 @@ class _TokenScanner:
         self.line = line
         self.here_documents: list[tuple[str, bool]] = []
 
-    def tokens(self, at: int, depth: int) -> tuple[list[Token], int]:
+    def tokens(self, at: int, depth: int) -> tuple[list[ShellToken], int]:
         """Those up to the end, or to the bracket that closes a substitution; and where that is."""
         if depth > _DEEPEST_SUBSTITUTION:
             message = "substitutions lie too deep in each other"
             raise ValueError(message)
-        line, found, opened = self.line, list[Token](), 0
+        line, found, opened = self.line, list[ShellToken](), 0
         while at < len(line):
             if blank := _BLANK.match(line, at):
                 at = blank.end()
             elif redirection := _REDIRECTION.match(line, at):
-                at = self._redirected(redirection, depth)
+                at = self._skip_redirection(redirection, depth)
             elif operator := next((one for one in _OPERATORS if line.startswith(one, at)), None):
                 if line.startswith("((", at):
                     message = "this is arithmetic, and no command"
@@ -61,18 +61,18 @@ class _TokenScanner:
                 if opened < 0:
                     return found, at
                 at += len(operator)
-                found.append(Token("operator", operator))
+                found.append(ShellToken("operator", operator))
                 if operator == "\n":
                     at = self._past_here_documents(at)
             else:
                 word, at = self._word(at, depth)
-                found.append(Token("word", word))
+                found.append(ShellToken("word", word))
         if depth or opened:
             message = "a bracket is not closed"
             raise ValueError(message)
         return found, at
 
-    def _redirected(self, redirection: re.Match[str], depth: int) -> int:
+    def _skip_redirection(self, redirection: re.Match[str], depth: int) -> int:
         """Past what a redirection names."""
         at = redirection.end()
         while at < len(self.line) and self.line[at] in " \t":
@@ -117,7 +117,7 @@ class _TokenScanner:
                 text, at = _escaped_quoted(line, at + 2)
                 parts.append(text)
             elif char in "$`":
-                text, at = self._substituted(at, depth)
+                text, at = self._read_substitution(at, depth)
                 parts.append(text)
             elif char in "<>" and line.startswith("(", at + 1):
                 _, end = self.tokens(at + 2, depth + 1)
@@ -137,7 +137,7 @@ class _TokenScanner:
                 parts.append(line[at + 1 : at + 2])
                 at += 2
             elif char in "$`":
-                text, at = self._substituted(at, depth)
+                text, at = self._read_substitution(at, depth)
                 parts.append(text)
             else:
                 parts.append(char)
@@ -145,7 +145,7 @@ class _TokenScanner:
         message = "a quote is not closed"
         raise ValueError(message)
 
-    def _substituted(self, at: int, depth: int) -> tuple[str, int]:
+    def _read_substitution(self, at: int, depth: int) -> tuple[str, int]:
         """What `$` or a backtick begins, and where it ends."""
         line = self.line
         if line[at] == "`":
@@ -242,7 +242,7 @@ class _ExitMeaning:
 
 
 class _LineReader:
-    def __init__(self, tokens: list[Token], *, is_pipe_failing: bool, depth: int) -> None:
+    def __init__(self, tokens: list[ShellToken], *, is_pipe_failing: bool, depth: int) -> None:
         self.tokens, self.at, self.depth = tokens, 0, depth
         self.commands: list[ShellCommand] = []
         self.is_pipe_failing = is_pipe_failing
@@ -260,7 +260,7 @@ class _LineReader:
             return ShellLine(commands, frozenset(), None)
         return ShellLine(commands, told.ok, None if self.is_ending_early else told.failed)
 
-    def _next(self) -> Token | None:
+    def _next(self) -> ShellToken | None:
         return self.tokens[self.at] if self.at < len(self.tokens) else None
 
     def _is_next(self, *operators: str) -> bool:
@@ -279,7 +279,7 @@ class _LineReader:
         while True:
             while self._take(";", "\n", ";;"):
                 pass
-            if self._next() is None or self._is_next(")") or self._next() == Token("word", "}"):
+            if self._next() is None or self._is_next(")") or self._next() == ShellToken("word", "}"):
                 return told
             first = len(self.commands)
             told = self._and_or()
@@ -300,7 +300,7 @@ class _LineReader:
 
     def _pipeline(self) -> _ExitMeaning:
         is_negated = False
-        while self._next() == Token("word", "!"):
+        while self._next() == ShellToken("word", "!"):
             is_negated, self.at = True, self.at + 1
         first = len(self.commands)
         told = self._command()
@@ -322,10 +322,10 @@ class _LineReader:
                 message = "a bracket is not closed"
                 raise ValueError(message)
             return told
-        if token == Token("word", "{"):
+        if token == ShellToken("word", "{"):
             self.at += 1
             told = self._list()
-            if self._next() != Token("word", "}"):
+            if self._next() != ShellToken("word", "}"):
                 message = "a bracket is not closed"
                 raise ValueError(message)
             self.at += 1
@@ -357,14 +357,14 @@ class _LineReader:
         if not words:
             return _ExitMeaning(failed=None if is_substituted else frozenset())
         if words[0] == "set":
-            self._set(words)
+            self._apply_set_options(words)
         if words[0] in _SHELLS and (script := _script(words)) is not None:
             return self._inner(script, is_pipe_failing="pipefail" in words)
         self.commands.append(ShellCommand(tuple(words)))
         place = frozenset({len(self.commands) - 1})
         return _ExitMeaning(place, place)
 
-    def _set(self, words: list[str]) -> None:
+    def _apply_set_options(self, words: list[str]) -> None:
         if "pipefail" in words:
             self.is_pipe_failing = "+o" not in words
         self.is_ending_early |= any(word[:1] == "-" and "e" in word for word in words)

@@ -42,7 +42,7 @@ _BROKEN_OFF = re.compile(
 )
 
 
-def _numbered(lines: list[str]) -> Iterator[tuple[int, str]]:
+def _number_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
     return ((number, line) for number, line in enumerate(lines) if line and len(line) <= _LONGEST)
 
 
@@ -54,7 +54,7 @@ _PYTEST = re.compile(rf"=*\s*({_COUNT}(?:, {_COUNT})*) in \d[\d.]* ?s(?:econds)?
 
 
 def _of_pytest(lines: list[str]) -> Iterator[Summary]:
-    for number, line in _numbered(lines):
+    for number, line in _number_lines(lines):
         if found := _PYTEST.match(line):
             counts = _counts(found[1])
             failed = sum(counts.get(name, 0) for name in ("failed", "error", "errors", "subtests failed"))
@@ -67,7 +67,7 @@ _UNITTEST = re.compile(r"(OK|FAILED|NO TESTS RAN)(?: \(([a-z ]+=\d+(?:, [a-z ]+=
 
 def _of_unittest(lines: list[str]) -> Iterator[Summary]:
     ran: int | None = None
-    for number, line in _numbered(lines):
+    for number, line in _number_lines(lines):
         if found := _RAN.match(line):
             ran = int(found[1])
         elif (found := _UNITTEST.match(line)) and (ran is not None or found[2]):
@@ -86,7 +86,7 @@ _JEST = re.compile(r"(Test Suites|Tests):\s+((?:\d+ [a-z]+, )*)\d+ (?:of \d+ )?t
 
 def _of_jest(lines: list[str]) -> Iterator[Summary]:
     suites: dict[str, int] | None = None
-    for number, line in _numbered(lines):
+    for number, line in _number_lines(lines):
         if found := _JEST.match(line):
             counts = _counts(found[2].rstrip(", "))
             if found[1] == "Test Suites":
@@ -103,7 +103,7 @@ _VITEST = re.compile(r"\s*(Test Files|Tests|Errors)\s+(no tests|\d+ errors?|\d+ 
 def _of_vitest(lines: list[str]) -> Iterator[Summary]:
     files: dict[str, int] | None = None
     told: Summary | None = None
-    for number, line in _numbered(lines):
+    for number, line in _number_lines(lines):
         if found := _VITEST.match(line):
             counts = _counts(found[2].partition(" (")[0].replace(" | ", ", "))
             if found[1] == "Test Files":
@@ -127,7 +127,7 @@ _GO_FAILED = re.compile(r"FAIL\s+\S+\s+(?:\[(?:build|setup) failed\]|\d[\d.]*s)$
 def _of_go(lines: list[str]) -> Iterator[Summary]:
     passed = failed = last = 0
     is_failed = False
-    for number, line in _numbered(lines):
+    for number, line in _number_lines(lines):
         if found := _GO_OK.match(line):
             passed, last = passed + ("[no tests to run]" not in found[1]), number
         elif _GO_FAILED.match(line):
@@ -147,7 +147,7 @@ _CARGO_FAILED = re.compile(
 def _of_cargo(lines: list[str]) -> Iterator[Summary]:
     passed = failed = last = 0
     is_failed = False
-    for number, line in _numbered(lines):
+    for number, line in _number_lines(lines):
         if found := _CARGO.match(line):
             passed, failed, last = passed + int(found[1]), failed + int(found[2]), number
         elif _CARGO_FAILED.match(line):
@@ -162,7 +162,7 @@ _RSPEC = re.compile(
 
 
 def _of_rspec(lines: list[str]) -> Iterator[Summary]:
-    for number, line in _numbered(lines):
+    for number, line in _number_lines(lines):
         if found := _RSPEC.match(line):
             examples, failures, pending, errors = (int(count or 0) for count in found.groups())
             yield Summary("rspec", number, max(examples - failures - pending, 0), failures + errors)
@@ -174,7 +174,7 @@ _EXUNIT = re.compile(r"((?:\d+ (?!examples?,)[a-z_]+, )+)(\d+) failures?((?:, \d
 
 def _of_exunit(lines: list[str]) -> Iterator[Summary]:
     passed = failed = last = 0
-    for number, line in _numbered(lines):
+    for number, line in _number_lines(lines):
         if found := _EXUNIT.match(line):
             ran, others = sum(_counts(found[1]).values()), _counts(found[3].lstrip(", "))
             bad = int(found[2]) + others.get("invalid", 0)

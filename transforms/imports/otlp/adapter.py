@@ -36,7 +36,7 @@ from slowwave.transforms.imports.otlp.conventions import (
     plain_value,
     text_value,
 )
-from slowwave.transforms.imports.otlp.parts import EVALUATION, JUDGES, Part, items, parts, why_not_otlp
+from slowwave.transforms.imports.otlp.parts import EVALUATION, JUDGES, TraceDocument, items, parts, why_not_otlp
 from slowwave.transforms.imports.otlp.sdk_json import form_of
 from slowwave.transforms.imports.otlp.spans import (
     TWICE,
@@ -430,7 +430,7 @@ class Otlp:
     name = "otlp"
     version = 2
 
-    def detected(self, first: Sequence[Record]) -> str | None:
+    def detect_producer(self, first: Sequence[Record]) -> str | None:
         """OTLP JSON or spans of the SDK, if that is what the first record is; never what only looks like it."""
         if not first or why_not_otlp(first[0]):
             return None
@@ -460,7 +460,7 @@ class Otlp:
         spans: dict[str, list[OtlpSpan]] = {}
         events: dict[str, list[SpanEvent]] = {}
         for one in chain.from_iterable(map(parts, records)):
-            if not isinstance(one, Part):
+            if not isinstance(one, TraceDocument):
                 yield one
                 continue
             read = span_or_event(one.number, one.document)

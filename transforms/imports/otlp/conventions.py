@@ -315,7 +315,7 @@ DETAILS = "gen_ai.client.inference.operation.details"
 
 
 @dataclass(frozen=True)
-class Client:
+class ClientConventions:
     """Names in the events of one agent: events without `prefix`, attributes as they are; '' for what it never tells.
 
     `turn`: tells the turn of an event. `tokens` add up. `scope`: of its spans and log records. `instead`: what to do
@@ -340,7 +340,7 @@ class Client:
 
 
 CLIENTS = (
-    Client(
+    ClientConventions(
         "Claude Code",
         "claude_code.",
         "com.anthropic.claude_code",
@@ -353,7 +353,7 @@ CLIENTS = (
         "set OTEL_LOG_USER_PROMPTS=1 where it runs, or import its transcripts, which have all texts:"
         " `slowwave import claude-code ~/.claude/projects`",
     ),
-    Client(
+    ClientConventions(
         "Gemini CLI",
         "gemini_cli.",
         "gemini-cli",
@@ -365,7 +365,7 @@ CLIENTS = (
         "",
         "set GEMINI_TELEMETRY_LOG_PROMPTS=true where it runs",
     ),
-    Client(
+    ClientConventions(
         "Codex",
         "codex.",
         "codex",
@@ -381,12 +381,12 @@ CLIENTS = (
 )
 
 
-def client_of(name: str) -> Client | None:
+def client_of(name: str) -> ClientConventions | None:
     """Return the client whose event has this name; None where it is of none."""
     return next((client for client in CLIENTS if name.startswith(client.prefix)), None)
 
 
-def client_of_scope(scope: str) -> Client | None:
+def client_of_scope(scope: str) -> ClientConventions | None:
     """Return the client whose spans or log records have this scope."""
     return next((client for client in CLIENTS if scope.startswith(client.scope)), None)
 

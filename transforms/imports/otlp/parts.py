@@ -46,7 +46,7 @@ _SHOWN = 2000
 
 
 @dataclass(frozen=True)
-class Part:
+class TraceDocument:
     """One span or log record as a document.
 
     `trace_id`: the trace it tells of, '' where it names none. `response_id`: the answer that it gives or, if it
@@ -66,7 +66,7 @@ class Part:
         return max(nanoseconds(item.get(name)) or 0 for name in _TIMES) // 10**9
 
 
-def parts(located: Located) -> Iterator[Part | LeftOut | Refused]:
+def parts(located: Located) -> Iterator[TraceDocument | LeftOut | Refused]:
     """The spans and log records of a document; those that are of no model, agent or memory keep their place only."""
     record: Mapping[str, Any] = located.record
     if "resourceSpans" in record or "resourceLogs" in record or form_of(record) is None:
@@ -76,7 +76,7 @@ def parts(located: Located) -> Iterator[Part | LeftOut | Refused]:
         yield from _document_parts(Located(located.number, document))
 
 
-def _document_parts(located: Located) -> Iterator[Part | LeftOut | Refused]:
+def _document_parts(located: Located) -> Iterator[TraceDocument | LeftOut | Refused]:
     record = located.record
     known = False
     for signal, scopes, items, take in (
@@ -97,7 +97,7 @@ def _document_parts(located: Located) -> Iterator[Part | LeftOut | Refused]:
                         document = {signal: [{"resource": resource, scopes: [{"scope": scope, items: [found.item]}]}]}
                         answer = _response_id(found.item)
                         is_judging = bool(answer) and _event_name(found.item) == EVALUATION
-                        yield Part(located.number, found.trace_id, document, answer, is_judging)
+                        yield TraceDocument(located.number, found.trace_id, document, answer, is_judging)
                     else:
                         yield found
     if not known:
@@ -150,7 +150,7 @@ def _span(number: int, span: dict[str, Any], _scope_name: str) -> Iterator[_Take
     if not is_meant:
         yield _TakenIds(ids["traceId"], ids | {name: span[name] for name in _PLACE if name in span})
         return
-    if judged := _judged(span):
+    if judged := _judged_trace_id(span):
         yield _TakenIds(judged, {**span, **ids, "parentSpanId": ""})
         span = {name: held for name, held in span.items() if name not in {"events", "links"}}
         kept = [pair for pair in _objects(span.get("attributes")) if not _is_feedback(pair)]
@@ -210,7 +210,7 @@ def _event_name(item: Mapping[str, Any]) -> str:
     return str(value.get("stringValue", "")) if isinstance(value, dict) else ""
 
 
-def _judged(span: Mapping[str, Any]) -> str:
+def _judged_trace_id(span: Mapping[str, Any]) -> str:
     """The trace that a span with feedback links to: it tells of that one, not of its own."""
     links = _objects(span.get("links"))
     linked = next((str(link.get("traceId", "")).lower() for link in links), "")

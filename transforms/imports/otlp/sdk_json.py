@@ -29,7 +29,7 @@ Path = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Form:
+class SdkFormat:
     """A form of spans, or of log records: what must be there, and where what is needed stands; the first that is."""
 
     called: str
@@ -42,7 +42,7 @@ class Form:
     is_log: bool = False
 
 
-_OF_SDK = Form(
+_OF_SDK = SdkFormat(
     "spans of the OpenTelemetry SDK",
     (("context", "trace_id"), ("context", "span_id"), ("start_time",)),
     (("context", "trace_id"),),
@@ -53,7 +53,7 @@ _OF_SDK = Form(
 )
 FORMS = (
     replace(_OF_SDK, called="spans of Phoenix", marks=(("context", "trace_id"), ("span_kind",), ("start_time",))),
-    Form(
+    SdkFormat(
         "a frame of Phoenix's spans",
         (("context.trace_id",), ("context.span_id",)),
         (("context.trace_id",),),
@@ -63,7 +63,7 @@ FORMS = (
         (("end_time",),),
     ),
     _OF_SDK,
-    Form(
+    SdkFormat(
         "spans of MLflow",
         (("trace_id",), ("span_id",), ("start_time_unix_nano",), ("attributes",)),
         (("trace_id",),),
@@ -72,7 +72,7 @@ FORMS = (
         (("start_time_unix_nano",),),
         (("end_time_unix_nano",),),
     ),
-    Form(
+    SdkFormat(
         "spans of OpenTelemetry's JavaScript SDK",
         (("_spanContext", "traceId"), ("startTime",)),
         (("_spanContext", "traceId"),),
@@ -81,7 +81,7 @@ FORMS = (
         (("startTime",),),
         (("endTime",),),
     ),
-    Form(
+    SdkFormat(
         "logs of OpenTelemetry's JavaScript SDK",
         (("hrTime",), ("attributes",)),
         (("spanContext", "traceId"), ("_spanContext", "traceId")),
@@ -89,7 +89,7 @@ FORMS = (
         started=(("hrTime",),),
         is_log=True,
     ),
-    Form(
+    SdkFormat(
         "logs of the OpenTelemetry SDK",
         (("observed_timestamp",), ("attributes",), ("trace_id",)),
         (("trace_id",),),
@@ -100,7 +100,7 @@ FORMS = (
 )
 
 
-def form_of(record: Mapping[str, Any]) -> Form | None:
+def form_of(record: Mapping[str, Any]) -> SdkFormat | None:
     """Return the form of a record, or of the first that it holds; None where it is of none."""
     return next((form for _, form in _inner(record)), None)
 
@@ -111,7 +111,7 @@ def as_otlp(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield _log_document(inner, form) if form.is_log else _span_document(inner, form)
 
 
-def _inner(record: Mapping[str, Any], depth: int = 0) -> Iterator[tuple[Mapping[str, Any], Form]]:
+def _inner(record: Mapping[str, Any], depth: int = 0) -> Iterator[tuple[Mapping[str, Any], SdkFormat]]:
     form = next((one for one in FORMS if all(_at(record, mark) is not None for mark in one.marks)), None)
     if form is not None:
         yield record, form
@@ -136,7 +136,7 @@ def _first(record: Mapping[str, Any], paths: tuple[Path, ...]) -> Any:  # noqa: 
     return next((value for path in paths if (value := _at(record, path)) is not None), None)
 
 
-def _span_document(record: Mapping[str, Any], form: Form) -> dict[str, Any]:
+def _span_document(record: Mapping[str, Any], form: SdkFormat) -> dict[str, Any]:
     events = record.get("events")
     links = record.get("links")
     span = {
@@ -168,7 +168,7 @@ def _span_document(record: Mapping[str, Any], form: Form) -> dict[str, Any]:
     }
 
 
-def _log_document(record: Mapping[str, Any], form: Form) -> dict[str, Any]:
+def _log_document(record: Mapping[str, Any], form: SdkFormat) -> dict[str, Any]:
     log = {
         "traceId": _id(_first(record, form.trace_id), 32) or "",
         "spanId": _id(_first(record, form.span_id), 16) or "",

@@ -16,7 +16,7 @@ from slowwave.transforms.imports.otlp.conventions import (
     KINDS,
     LATER_TURNS,
     NAMED,
-    Client,
+    ClientConventions,
     Kind,
     attributes,
     client_of,
@@ -405,9 +405,9 @@ def _first_calls(turns: Sequence[Sequence[SpanEvent]], details: Iterable[SpanEve
     return found
 
 
-def _turns(events: Iterable[SpanEvent]) -> dict[tuple[Client, str], list[SpanEvent]]:
+def _turns(events: Iterable[SpanEvent]) -> dict[tuple[ClientConventions, str], list[SpanEvent]]:
     """The events of each turn; one that names none is of the turn that was asked last in its session."""
-    found: dict[tuple[Client, str], list[SpanEvent]] = {}
+    found: dict[tuple[ClientConventions, str], list[SpanEvent]] = {}
     latest: dict[str, str] = {}
     for event in events:
         client = client_of(event.name)
@@ -437,16 +437,16 @@ def _top(group: Iterable[SpanEvent], by_id: Mapping[str, OtlpSpan]) -> OtlpSpan 
     return None
 
 
-def _turn_attributes(client: Client, group: Sequence[SpanEvent]) -> dict[str, Any]:
+def _turn_attributes(client: ClientConventions, group: Sequence[SpanEvent]) -> dict[str, Any]:
     """What the events of a turn say, under the names of `conventions`."""
 
-    def named(name: str) -> list[Mapping[str, Any]]:
+    def events_named(name: str) -> list[Mapping[str, Any]]:
         return [event.attributes for event in group if event.name == client.prefix + name]
 
-    prompts = [said for one in named(client.asked[0]) if (said := _text(one.get(client.asked[1])))]
-    talk = [one for one in named(client.answered[0]) if is_talk(one)]
+    prompts = [said for one in events_named(client.asked[0]) if (said := _text(one.get(client.asked[1])))]
+    talk = [one for one in events_named(client.answered[0]) if is_talk(one)]
     answers = [said for one in talk if (said := _text(one.get(client.answered[1])))]
-    spent = named(client.spent)
+    spent = events_named(client.spent)
     tokens = [found for one in spent for name in client.tokens if (found := whole_value(one.get(name))) is not None]
     costs = [found for one in spent if client.cost and (found := number_value(one.get(client.cost))) is not None]
     held: dict[str, Any] = {

@@ -71,7 +71,7 @@ class SpanContent:
         """The messages of the input, in their order, the whole history with them."""
         events = self.node.events
         return (
-            _stated(self.node, INPUT_MESSAGES, "user")
+            _first_messages(self.node, INPUT_MESSAGES, "user")
             or list(_from_details(events, "gen_ai.input.messages", "user"))
             or list(_from_events(events))
         )
@@ -92,7 +92,7 @@ class SpanContent:
             return None
         events = self.node.events
         messages = (
-            _stated(self.node, OUTPUT_MESSAGES, "assistant")
+            _first_messages(self.node, OUTPUT_MESSAGES, "assistant")
             or list(_from_details(events, "gen_ai.output.messages", "assistant"))
             or list(_choices(events))
         )
@@ -120,7 +120,7 @@ class SpanContent:
         return "\n".join(text for text in texts if text)
 
 
-def _stated(node: SpanNode, places: Iterable[str | Flat], role: str) -> list[SpanMessage]:
+def _first_messages(node: SpanNode, places: Iterable[str | Flat], role: str) -> list[SpanMessage]:
     """The messages in the first of some places that has any."""
     held = node.span.attributes
     for place in places:
@@ -225,7 +225,7 @@ def interpret_trace(trace: OtlpTrace, memory_stores: Collection[str]) -> TurnTex
     told_twice = {response_id(node) for node in owner} - {""}
     above_asked = {above for one in found for above in _above(one.node)}
     mute = [node for node in mute if response_id(node) not in told_twice and node not in above_asked]
-    found = _joined(found, kinds, contents, owner)
+    found = _join_calls(found, kinds, contents, owner)
     for node in trace.nodes:
         if node in owner:
             owner[node].nodes.append(node)
@@ -306,7 +306,7 @@ def _is_asked_anew(
     return said is not None and said.text != above.prompt.text
 
 
-def _joined(
+def _join_calls(
     found: list[PromptParts],
     kinds: Mapping[SpanNode, Kind],
     contents: Mapping[SpanNode, SpanContent],
@@ -431,7 +431,7 @@ def memory_changes(node: SpanNode, project: str) -> Iterator[Made]:
         why = "it names no record: set gen_ai.memory.record.id, or an id in each of gen_ai.memory.records"
         if operation.startswith("delete"):
             why = "it deletes a whole store, and does not name the memories that were in it"
-        yield Refused(node.span.number, f"a span {operation} makes no row: {why}", _shown(node))
+        yield Refused(node.span.number, f"a span {operation} makes no row: {why}", _describe_node(node))
 
 
 def _memory_change(node: SpanNode, operation: str, one: MemoryRecord, project: str) -> Row:
@@ -459,7 +459,7 @@ def _client(node: SpanNode) -> str:
     return "/".join(filter(None, (node.span.origin.scope, node.span.origin.scope_version)))
 
 
-def _shown(node: SpanNode) -> str:
+def _describe_node(node: SpanNode) -> str:
     return f"{node.id} {node.span.name} {node.span.attributes}"[:2000]
 
 

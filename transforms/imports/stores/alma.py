@@ -11,9 +11,9 @@ from slowwave.transforms.imports.stores.cells import (
     Cells,
     json_cell,
     moment,
-    needed,
     others,
     plain,
+    required_text,
     text,
 )
 from slowwave.transforms.imports.stores.change_log import (
@@ -65,11 +65,11 @@ def _facts(records: Iterable[Located], _context: Context) -> Iterator[Fact]:
         memory_id = None
         try:
             if table in _HELD:
-                memory_id = _memory_id(table, needed(row, "id"))
+                memory_id = _memory_id(table, required_text(row, "id"))
                 live.add(memory_id)
                 yield _HELD[table](memory_id, row, notes)
             elif table == "outcomes":
-                live.add(_memory_id(table, needed(row, "id")))
+                live.add(_memory_id(table, required_text(row, "id")))
                 yield _outcome(row)
             elif table == "memory_archive":
                 yield from _of_archive(located, row, live, archived)
@@ -100,16 +100,16 @@ class _Notes:
         kind = _TABLE_OF.get(text(row, "memory_type") or "")
         if kind is None:
             return
-        memory_id = _memory_id(kind, needed(row, "memory_id"))
+        memory_id = _memory_id(kind, required_text(row, "memory_id"))
         if table == "retrieval_feedback":
-            self.feedback[memory_id][needed(row, "signal")] += 1
+            self.feedback[memory_id][required_text(row, "signal")] += 1
             return
         importance = plain(row, "explicit_importance")
         if isinstance(importance, (int, float)) and importance != _USUAL_IMPORTANCE:
             self.importance[memory_id] = importance
 
 
-def _held(memory_id: str, row: Cells, notes: _Notes, known: tuple[str, ...], **fields: Any) -> dict[str, Any]:  # noqa: ANN401
+def _memory_fields(memory_id: str, row: Cells, notes: _Notes, known: tuple[str, ...], **fields: Any) -> dict[str, Any]:  # noqa: ANN401
     """The fields of a memory: what all kinds have in common, and what only ALMA knows under its name."""
     own = others(row, ("id", "agent", "project_id", *known))
     if own.get("tenant_id") == _USUAL_TENANT:
@@ -130,8 +130,8 @@ def _held(memory_id: str, row: Cells, notes: _Notes, known: tuple[str, ...], **f
 
 
 def _heuristic(memory_id: str, row: Cells, notes: _Notes) -> StoredMemory:
-    condition, strategy = text(row, "condition"), needed(row, "strategy")
-    fields = _held(
+    condition, strategy = text(row, "condition"), required_text(row, "strategy")
+    fields = _memory_fields(
         memory_id,
         row,
         notes,
@@ -143,13 +143,13 @@ def _heuristic(memory_id: str, row: Cells, notes: _Notes) -> StoredMemory:
 
 
 def _knowledge(memory_id: str, row: Cells, notes: _Notes) -> StoredMemory:
-    fields = _held(
+    fields = _memory_fields(
         memory_id,
         row,
         notes,
         ("domain", "fact", "source", "confidence", "last_verified"),
         memory_type="knowledge",
-        content=needed(row, "fact"),
+        content=required_text(row, "fact"),
         domain=text(row, "domain"),
         source=text(row, "source"),
     )
@@ -157,13 +157,13 @@ def _knowledge(memory_id: str, row: Cells, notes: _Notes) -> StoredMemory:
 
 
 def _preference(memory_id: str, row: Cells, notes: _Notes) -> StoredMemory:
-    fields = _held(
+    fields = _memory_fields(
         memory_id,
         row,
         notes,
         ("user_id", "category", "preference", "source", "confidence", "timestamp"),
         memory_type="preference",
-        content=needed(row, "preference"),
+        content=required_text(row, "preference"),
         user_id=text(row, "user_id"),
         category=text(row, "category"),
         source=text(row, "source"),
@@ -173,10 +173,10 @@ def _preference(memory_id: str, row: Cells, notes: _Notes) -> StoredMemory:
 
 def _anti_pattern(memory_id: str, row: Cells, notes: _Notes) -> StoredMemory:
     """ALMA keeps no confidence of these; its placeholder for a better way is no text of the memory."""
-    pattern, why, better = needed(row, "pattern"), text(row, "why_bad"), text(row, "better_alternative")
+    pattern, why, better = required_text(row, "pattern"), text(row, "why_bad"), text(row, "better_alternative")
     lines = [f"Don't: {pattern}", f"Why: {why}" if why else ""]
     lines.append(f"Instead: {better}" if better and better != _PLACEHOLDER else "")
-    fields = _held(
+    fields = _memory_fields(
         memory_id,
         row,
         notes,
@@ -211,7 +211,7 @@ def _outcome(row: Cells) -> Row:
         del own["tenant_id"]
     return Row(
         {
-            "outcome_id": f"{_NAME}:{needed(row, 'id')}",
+            "outcome_id": f"{_NAME}:{required_text(row, 'id')}",
             "created_at": text(row, "timestamp"),
             # ALMA writes an outcome when the task is over
             "recorded_at": text(row, "timestamp"),
@@ -236,7 +236,7 @@ def _of_archive(located: Located, row: Cells, live: set[str], archived: dict[str
     if kind is None:
         yield unreadable_fact(located, f"{text(row, 'memory_type')!r} is no kind of memory")
         return
-    memory_id = _memory_id(kind, needed(row, "original_id"))
+    memory_id = _memory_id(kind, required_text(row, "original_id"))
     if memory_id in live:
         yield LeftOut("archived by ALMA and still in its table, so in use", example=memory_id)
         return
@@ -246,7 +246,7 @@ def _of_archive(located: Located, row: Cells, live: set[str], archived: dict[str
         return
     snapshot = {
         **content,
-        "id": needed(row, "original_id"),
+        "id": required_text(row, "original_id"),
         "agent": row.get("agent"),
         "project_id": row.get("project_id"),
         "metadata": row.get("metadata"),
@@ -266,7 +266,7 @@ def _of_archive(located: Located, row: Cells, live: set[str], archived: dict[str
 
 def _let_go(row: Cells, live: set[str]) -> Iterator[LostMemory]:
     kind = _TABLE_OF.get(text(row, "memory_type") or "")
-    memory_id = _memory_id(kind, needed(row, "memory_id")) if kind and kind != "outcomes" else ""
+    memory_id = _memory_id(kind, required_text(row, "memory_id")) if kind and kind != "outcomes" else ""
     if memory_id and memory_id not in live:
         yield LostMemory(
             memory_id, moment(row, "pruned_at"), f"pruned by ALMA: {text(row, 'reason') or 'no reason given'}"

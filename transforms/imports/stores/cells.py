@@ -50,7 +50,7 @@ def plain(cells: Cells, column: str) -> str | float | int | None:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def needed(cells: Cells, column: str) -> str:
+def required_text(cells: Cells, column: str) -> str:
     """A cell that must say something. Raises Unfit where it does not."""
     said = text(cells, column)
     if said is None:
@@ -107,7 +107,7 @@ def others(cells: Cells, known: tuple[str, ...]) -> dict[str, Any]:
     return found
 
 
-def shown(cells: Cells) -> str:
+def describe_row(cells: Cells) -> str:
     """A row for people to see why it was refused, long values cut."""
     said = {
         column: _size(value) if isinstance(value, bytes | TooLong) else str(value)[:_MOST_SHOWN]

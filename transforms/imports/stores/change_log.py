@@ -18,7 +18,7 @@ from typing import Any
 
 from slowwave.transforms.imports.adapter import Context, LeftOut, Located, Made, Record, Refused, Row, Undecided
 from slowwave.transforms.imports.secrets import clean_value
-from slowwave.transforms.imports.stores.cells import shown
+from slowwave.transforms.imports.stores.cells import describe_row
 from slowwave.transforms.imports.stores.store_state import ReadBefore, SeenMemory
 from slowwave.transforms.landing.coerce import json_text
 
@@ -82,7 +82,7 @@ Fact = StoredMemory | MemoryChange | LostMemory | UnreadableMemory | Row | Refus
 
 def unreadable_fact(located: Located, why: object, memory_id: str | None = None) -> Fact:
     """A row of a table that cannot be read, and why; `memory_id`: of the memory that it is, where that can be known."""
-    refused = Refused(located.number, f"{located.record['table']}: {why}", shown(located.record["row"]))
+    refused = Refused(located.number, f"{located.record['table']}: {why}", describe_row(located.record["row"]))
     return refused if memory_id is None else UnreadableMemory(memory_id, refused)
 
 
@@ -159,7 +159,7 @@ class StoreReading:
         """Whether more of what the store had in use vanished than may go without a person's word."""
         return len(self.vanished) > MOST_VANISHED * self.had
 
-    def archived(self) -> Iterator[Row]:
+    def archive_vanished(self) -> Iterator[Row]:
         """The rows that archive what vanished. To be taken after `made`, once it is known that all was read."""
         for memory_id, memory in list(self.seen.memories.items()):
             if memory_id not in self._present and self._store in memory.stores:
@@ -361,7 +361,7 @@ class Store:
     facts: Callable[[Iterable[Located], Context], Iterator[Fact]]
     tables: tuple[StoreTable, ...] = ()
 
-    def detected(self, first: Sequence[Record]) -> str | None:
+    def detect_producer(self, first: Sequence[Record]) -> str | None:
         """As in Adapter, of one record `{"tables": {table: [column, …]}}` of a file's schema."""
         schema = first[0].get("tables") if first else None
         return self.called if isinstance(schema, Mapping) and self.tables and not self.lacks(schema) else None
@@ -400,4 +400,4 @@ class Store:
                 "none was archived: if it is the right store and they are to go, import it with --accept-vanished"
             )
         else:
-            yield from reading.archived()
+            yield from reading.archive_vanished()

@@ -25,7 +25,7 @@ _BLOCK = re.compile(r"[|>][+-]?$")
 
 
 @dataclass(frozen=True)
-class Section:
+class MarkdownSection:
     """A heading with the text up to the next heading of any level.
 
     `slug` tells it within its file, '' before the first heading. `path`: the headings above it and its own.
@@ -36,9 +36,9 @@ class Section:
     text: str
 
 
-def sections(text: str) -> list[Section]:
+def sections(text: str) -> list[MarkdownSection]:
     """The sections that say something, in their order; a `#` in a fenced block of code is no heading."""
-    found: list[Section] = []
+    found: list[MarkdownSection] = []
     above: list[tuple[int, str]] = []
     slugs: set[str] = set()
     slug, lines, fence = "", [], ""
@@ -46,7 +46,7 @@ def sections(text: str) -> list[Section]:
     def end() -> None:
         body = "\n".join(lines).strip()
         if body:
-            found.append(Section(slug, tuple(title for _, title in above), body))
+            found.append(MarkdownSection(slug, tuple(title for _, title in above), body))
 
     for line in text.removeprefix("\ufeff").splitlines():
         marks = _FENCE.match(line)
@@ -286,7 +286,7 @@ def _whole_file(memory_id: str, stated: dict[str, Any], body: str) -> list[FileM
     return [FileMemory(memory_id, {**fields, _CLAUDE_MEMORY: own or None})]
 
 
-def _section(place: str, stated: dict[str, Any], section: Section) -> FileMemory:
+def _section(place: str, stated: dict[str, Any], section: MarkdownSection) -> FileMemory:
     memory_id = f"{place}#{section.slug}" if section.slug else place
     return FileMemory(
         memory_id,

@@ -14,9 +14,9 @@ from slowwave.transforms.imports.stores.cells import (
     json_list,
     microseconds,
     moment,
-    needed,
     others,
     plain,
+    required_text,
     text,
 )
 from slowwave.transforms.imports.stores.change_log import (
@@ -47,7 +47,7 @@ def _mem0_facts(records: Iterable[Located], _context: Context) -> Iterator[Fact]
     for located in records:
         row, memory_id = located.record["row"], None
         try:
-            memory_id = f"{_MEM0}:{needed(row, 'memory_id')}"
+            memory_id = f"{_MEM0}:{required_text(row, 'memory_id')}"
             yield _mem0_change(memory_id, row, begun)
         except Unfit as unfit:
             yield unreadable_fact(located, unfit, memory_id)
@@ -55,7 +55,7 @@ def _mem0_facts(records: Iterable[Located], _context: Context) -> Iterator[Fact]
 
 def _mem0_change(memory_id: str, row: Cells, begun: set[str]) -> Fact:
     """One line of the history. `created_at` is the memory's birth in every line; some lines have no other time."""
-    event, old, new = needed(row, "event").upper(), text(row, "old_memory"), text(row, "new_memory")
+    event, old, new = required_text(row, "event").upper(), text(row, "old_memory"), text(row, "new_memory")
     at = moment(row, "updated_at") or moment(row, "created_at")
     if at is None:
         message = "neither updated_at nor created_at is a time"
@@ -74,7 +74,7 @@ def _mem0_change(memory_id: str, row: Cells, begun: set[str]) -> Fact:
         begun.add(memory_id)
         # mem0 knows users, agents and runs, and no projects: what it holds may be needed in any
         own |= {"status": "active", "scope": "global"}
-    return MemoryChange(memory_id, _without_null(content=needed(row, "new_memory"), **own), at)
+    return MemoryChange(memory_id, _without_null(content=required_text(row, "new_memory"), **own), at)
 
 
 def _without_null(**fields: object) -> dict[str, object]:
@@ -109,7 +109,7 @@ def _langgraph_facts(records: Iterable[Located], _context: Context) -> Iterator[
             prefix = text(row, "prefix") or ""
             is_archived = prefix.partition(".")[0] == _ARCHIVE
             prefix = prefix.partition(".")[2] if is_archived else prefix
-            memory_id = f"{_LANGGRAPH}:{prefix}/{needed(row, 'key')}"
+            memory_id = f"{_LANGGRAPH}:{prefix}/{required_text(row, 'key')}"
             held = _langgraph_memory(memory_id, prefix, row)
             yield replace(held, ended=MemoryEnd(held.changed_at, _PUT_AWAY)) if is_archived else held
         except Unfit as unfit:
@@ -192,7 +192,7 @@ def _astrocyte_facts(records: Iterable[Located], _context: Context) -> Iterator[
             if located.record["table"] == "astrocyte_legal_holds":
                 yield LeftOut("a legal hold on a bank", example=text(row, "bank_id") or "")
                 continue
-            memory_id = _astrocyte_id(needed(row, "bank_id"), needed(row, "id"))
+            memory_id = _astrocyte_id(required_text(row, "bank_id"), required_text(row, "id"))
             if located.record["table"] == "astrocyte_tombstones":
                 yield LostMemory(memory_id, microseconds(row, "changed_at"), "erased in Astrocyte")
             else:
@@ -206,7 +206,7 @@ def _astrocyte_id(bank: str, own: str) -> str:
 
 
 def _astrocyte_memory(memory_id: str, row: Cells) -> StoredMemory:
-    bank = needed(row, "bank_id").removesuffix(_OBSERVATIONS)
+    bank = required_text(row, "bank_id").removesuffix(_OBSERVATIONS)
     metadata = json_cell(row, "metadata")
     of_observation = metadata if isinstance(metadata, dict) else {}
     occurred = microseconds(row, "occurred_at")
@@ -221,7 +221,7 @@ def _astrocyte_memory(memory_id: str, row: Cells) -> StoredMemory:
             "status": "active",
             "memory_type": text(row, "fact_type"),
             "project": bank,
-            "content": needed(row, "text"),
+            "content": required_text(row, "text"),
             "confidence": of_observation.get("_obs_confidence"),
             "source_ids": _source_ids(bank, of_observation),
             "tags": json_list(row, "tags"),
@@ -282,7 +282,7 @@ def _atocore_facts(records: Iterable[Located], _context: Context) -> Iterator[Fa
             elif table == "source_chunks":
                 chunks.add_chunk(row)
             elif table == "memories":
-                memory_id = f"{_ATOCORE}:{needed(row, 'id')}"
+                memory_id = f"{_ATOCORE}:{required_text(row, 'id')}"
                 yield _atocore_memory(memory_id, row, chunks)
             else:
                 yield _atocore_interaction(row, chunks)
@@ -298,20 +298,20 @@ class _Chunks:
         self._chunks: dict[str, tuple[str, dict[str, str]]] = {}
 
     def add_document(self, row: Cells) -> None:
-        self._documents[needed(row, "id")] = _texts_of(row, "title", "file_path")
+        self._documents[required_text(row, "id")] = _texts_of(row, "title", "file_path")
 
     def add_chunk(self, row: Cells) -> None:
-        self._chunks[needed(row, "id")] = needed(row, "document_id"), _texts_of(row, "heading_path")
+        self._chunks[required_text(row, "id")] = required_text(row, "document_id"), _texts_of(row, "heading_path")
 
-    def named(self, chunk_id: str) -> str:
+    def chunk_name(self, chunk_id: str) -> str:
         """Return `document#chunk`, or the chunk alone where its document is not known."""
         return f"{self._chunks[chunk_id][0]}#{chunk_id}" if chunk_id in self._chunks else chunk_id
 
-    def described(self, chunk_ids: Iterable[str]) -> dict[str, list[dict[str, str]]]:
+    def describe_chunks(self, chunk_ids: Iterable[str]) -> dict[str, list[dict[str, str]]]:
         """Return what is known of some chunks: the title and path of the document, and the path of headings."""
         known = [one for one in chunk_ids if one in self._chunks]
         found = [
-            {"id": self.named(one)} | self._documents.get(self._chunks[one][0], {}) | self._chunks[one][1]
+            {"id": self.chunk_name(one)} | self._documents.get(self._chunks[one][0], {}) | self._chunks[one][1]
             for one in known
         ]
         return {"chunks": found} if found else {}
@@ -324,16 +324,16 @@ def _texts_of(row: Cells, *columns: str) -> dict[str, str]:
 def _atocore_memory(memory_id: str, row: Cells, chunks: _Chunks) -> StoredMemory:
     """A memory. What AtoCore counted itself is what it states: Slowwave counts anew, from the interactions."""
     source = text(row, "source_chunk_id")
-    own = others(row, _OF_MEMORY) | chunks.described([source or ""])
+    own = others(row, _OF_MEMORY) | chunks.describe_chunks([source or ""])
     return StoredMemory(
         memory_id,
         {
             "status": text(row, "status"),
             "memory_type": text(row, "memory_type"),
             "project": text(row, "project"),
-            "content": needed(row, "content"),
+            "content": required_text(row, "content"),
             "confidence": plain(row, "confidence"),
-            "source_ids": [chunks.named(source)] if source else None,
+            "source_ids": [chunks.chunk_name(source)] if source else None,
             "tags": json_list(row, "domain_tags"),
             "expires_at": text(row, "valid_until"),
             "stated_references": plain(row, "reference_count"),
@@ -347,19 +347,19 @@ def _atocore_memory(memory_id: str, row: Cells, chunks: _Chunks) -> StoredMemory
 
 def _atocore_interaction(row: Cells, chunks: _Chunks) -> Row:
     used, read = json_list(row, "memories_used"), json_list(row, "chunks_used") or []
-    own = others(row, _OF_INTERACTION) | chunks.described(read)
+    own = others(row, _OF_INTERACTION) | chunks.describe_chunks(read)
     return Row(
         {
-            "interaction_id": f"{_ATOCORE}:{needed(row, 'id')}",
-            "created_at": needed(row, "created_at"),
+            "interaction_id": f"{_ATOCORE}:{required_text(row, 'id')}",
+            "created_at": required_text(row, "created_at"),
             "project": text(row, "project"),
             "client": text(row, "client"),
             "session_id": text(row, "session_id"),
-            "prompt": needed(row, "prompt"),
+            "prompt": required_text(row, "prompt"),
             "response": text(row, "response"),
             "response_summary": text(row, "response_summary"),
             "memories_used": [f"{_ATOCORE}:{own}" for own in used] if used else None,
-            "chunks_used": [chunks.named(chunk_id) for chunk_id in read] or None,
+            "chunks_used": [chunks.chunk_name(chunk_id) for chunk_id in read] or None,
             "context_pack": json_cell(row, "context_pack"),
             _ATOCORE: own or None,
         }

@@ -44,7 +44,7 @@ class PushDecision:
     begun: str | None
     undoes: str | None
 
-    def noted(self) -> PushDecision:
+    def mark_done(self) -> PushDecision:
         """The same, once it is noted as done."""
         return replace(self, command=PUSH_UNDO if self.undoes else PUSH, begun=self.decision_id)
 
@@ -103,7 +103,7 @@ class SeenMemory:
 
 
 @dataclass
-class SeenStore:
+class StoreSnapshot:
     """What was seen by which version of the importer: of memories by id, and digests of other rows by key.
 
     `stores`: where each store lies that was read, by what identifies it.
@@ -114,9 +114,9 @@ class SeenStore:
     rows: dict[str, str] = field(default_factory=dict)
     stores: dict[str, str] = field(default_factory=dict)
 
-    def copy(self) -> SeenStore:
+    def copy(self) -> StoreSnapshot:
         """The same, of which a reading that fails halfway may be thrown away."""
-        return SeenStore(self.version, dict(self.memories), dict(self.rows), dict(self.stores))
+        return StoreSnapshot(self.version, dict(self.memories), dict(self.rows), dict(self.stores))
 
 
 def _is_none_of_them(_memory_id: str) -> bool:
@@ -134,7 +134,7 @@ class ReadBefore:
     """
 
     store: str
-    seen: SeenStore
+    seen: StoreSnapshot
     seen_at: datetime
     absent: frozenset[str] = frozenset()
     accepts_vanished: bool = False

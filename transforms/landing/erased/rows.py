@@ -22,7 +22,7 @@ _TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|[^\s,;"\'{}\[\]()<>]+')
 
 
 @dataclass(frozen=True)
-class Asked:
+class ErasureRequest:
     """What is to be erased, by id."""
 
     users: frozenset[str] = frozenset()
@@ -31,7 +31,7 @@ class Asked:
     memories: frozenset[str] = frozenset()
 
 
-def erased_keys(asked: Asked, rows: Mapping[type[Landed], pl.LazyFrame]) -> dict[str, frozenset[str]]:
+def erased_keys(asked: ErasureRequest, rows: Mapping[type[Landed], pl.LazyFrame]) -> dict[str, frozenset[str]]:
     """By landed table the ids whose rows go, in all their versions.
 
     An interaction goes that is named, or of which a version is of a named session or user; with it its outcomes, and

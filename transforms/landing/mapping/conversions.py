@@ -33,7 +33,7 @@ _NO = frozenset(
 _IDS = ("id", "memory_id", "_id", "uuid", "key")
 
 
-def converted(column: Column, value: Any) -> tuple[Any, bool]:  # noqa: ANN401 - whatever was delivered
+def convert_value(column: Column, value: Any) -> tuple[Any, bool]:  # noqa: ANN401 - whatever was delivered
     """The value as the column takes it, and whether all that was delivered is still in it."""
     if column.kind == "boolean" and isinstance(value, str):
         word = value.strip().lower()

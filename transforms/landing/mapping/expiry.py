@@ -9,7 +9,7 @@ import polars as pl
 
 from slowwave.transforms.core.schema import columns
 from slowwave.transforms.core.times import datetime_in_range
-from slowwave.transforms.landing.coerce import coerced
+from slowwave.transforms.landing.coerce import coerce_column
 from slowwave.transforms.landing.delivered_rows import DeliveredRows
 from slowwave.transforms.landing.tables import Memories, Outcomes
 
@@ -40,7 +40,7 @@ def stated_expiry(rows: DeliveredRows, changed_at: pl.Series) -> StatedExpiry:
         if name not in rows.fields:
             continue
         values = rows.values(name)
-        times = _after(changed_at, values) if name == _LIFETIME else coerced(EXPIRES_AT, values)[0]
+        times = _after(changed_at, values) if name == _LIFETIME else coerce_column(EXPIRES_AT, values)[0]
         listed = values.to_list() if isinstance(values, pl.Series) else values
         is_read = found.is_null() & times.is_not_null()
         empty |= {i for i, value in enumerate(listed) if value == ""}
@@ -51,6 +51,6 @@ def stated_expiry(rows: DeliveredRows, changed_at: pl.Series) -> StatedExpiry:
 
 def _after(changed_at: pl.Series, seconds: pl.Series | Sequence[Any]) -> pl.Series:
     """The times so many seconds after the changes; NULL where they are no number, below 0, or beyond all times."""
-    lasting_us = (coerced(_SECONDS, seconds)[0] * 1_000_000).round().cast(pl.Int64, strict=False)
+    lasting_us = (coerce_column(_SECONDS, seconds)[0] * 1_000_000).round().cast(pl.Int64, strict=False)
     at = changed_at.dt.timestamp("us").cast(pl.Int128) + lasting_us
     return pl.select(datetime_in_range(pl.lit(at).cast(pl.Int64, strict=False))).to_series()

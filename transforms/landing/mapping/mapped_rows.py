@@ -9,7 +9,7 @@ from typing import Any
 from slowwave.transforms.landing.coerce import json_text
 from slowwave.transforms.landing.delivered_rows import DeliveredRows, RecordRows, is_value
 from slowwave.transforms.landing.mapping.contract import FIELDS
-from slowwave.transforms.landing.mapping.conversions import converted
+from slowwave.transforms.landing.mapping.conversions import convert_value
 from slowwave.transforms.landing.mapping.paths import value_at, without
 from slowwave.transforms.landing.mapping.rules import FieldMapping, Rule
 from slowwave.transforms.landing.mapping.shape import explode_row, number_row
@@ -94,7 +94,7 @@ def mapped_record(record: dict[str, Any], mapping: FieldMapping) -> MappedRecord
     leaves its old place unless a conversion kept only its ids, or it stood in a list. A declared mapping adds its name
     and version to the object `provenance`, and what it replaced of a field by parts of it.
     """
-    found = {rule.field: _found(record, rule) for rule in mapping.rules}
+    found = {rule.field: _find_value(record, rule) for rule in mapping.rules}
     stated = [rule for rule in mapping.rules if is_value(found[rule.field][0])]
     applied = stated
     while True:
@@ -124,11 +124,11 @@ def _is_filling(rule: Rule, mapping: FieldMapping) -> bool:
     return (mapping.fills or not rule.path) and not _is_of_itself(rule)
 
 
-def _found(record: dict[str, Any], rule: Rule) -> tuple[Any, bool]:
+def _find_value(record: dict[str, Any], rule: Rule) -> tuple[Any, bool]:
     """The value of a field, and whether it is all that stood there."""
     if not rule.path:
         return rule.constant, True
-    return converted(FIELDS[rule.field], value_at(record, rule.parts))
+    return convert_value(FIELDS[rule.field], value_at(record, rule.parts))
 
 
 def _is_of_itself(rule: Rule) -> bool:

@@ -13,10 +13,10 @@ import polars as pl
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.core.vocabularies import LandedTable
-from slowwave.transforms.landing.coerce import coerced
+from slowwave.transforms.landing.coerce import coerce_column
 from slowwave.transforms.landing.delivered_rows import DeliveredRows, has_value
 from slowwave.transforms.landing.mapping.contract import FIELDS
-from slowwave.transforms.landing.mapping.conversions import converted
+from slowwave.transforms.landing.mapping.conversions import convert_value
 from slowwave.transforms.landing.mapping.synonyms import SURE_NAMES, plain
 from slowwave.transforms.landing.tables import Interactions
 
@@ -54,7 +54,7 @@ def named_otherwise(
     return {
         i: (pairs[0][0], _reason(pairs, lands_without=kinds[i] is not None and not _REQUIRED & {f for f, _ in pairs}))
         for i, given in sorted(found.items())
-        if (pairs := _said(given, kinds[i], is_stated))
+        if (pairs := _relevant_pairs(given, kinds[i], is_stated))
     }
 
 
@@ -82,7 +82,7 @@ def _suspects(fields: set[str]) -> dict[str, list[str]]:
     return found
 
 
-def _listed(rows: DeliveredRows, name: str) -> Sequence[Any]:
+def _list_values(rows: DeliveredRows, name: str) -> Sequence[Any]:
     if name not in rows.fields:
         return [None] * len(rows)
     values = rows.values(name)
@@ -105,7 +105,7 @@ def _first_fitting(rows: DeliveredRows, field: str, names: list[str], positions:
         left = [i for i in positions if i not in found]
         if not left:
             break
-        values = _listed(rows, name)
+        values = _list_values(rows, name)
         held = [i for i in left if values[i] is not None]
         fitting = fits(field, [values[i] for i in held])
         found |= {i: name for i, does_fit in zip(held, fitting, strict=True) if does_fit}
@@ -115,13 +115,13 @@ def _first_fitting(rows: DeliveredRows, field: str, names: list[str], positions:
 def fits(field: str, values: Sequence[Any]) -> list[bool]:
     """Whether each value, mapped to the field, would say something there."""
     column = FIELDS[field]
-    series, _ = coerced(column, [converted(column, value)[0] for value in values])
+    series, _ = coerce_column(column, [convert_value(column, value)[0] for value in values])
     if column.kind == "text":
         return [value is not None and not says_nothing(value) for value in series]
     return series.is_not_null().to_list()
 
 
-def _said(pairs: list[tuple[str, str]], kind: LandedTable | None, is_stated: bool) -> list[tuple[str, str]]:
+def _relevant_pairs(pairs: list[tuple[str, str]], kind: LandedTable | None, is_stated: bool) -> list[tuple[str, str]]:
     """What is said of a row: nothing where its kind could not be known even then."""
     fields = {field for field, _ in pairs}
     if kind is None:

@@ -47,7 +47,7 @@ def likenesses(unknown: UnknownFields) -> dict[str, Likeness]:
         for one in fields:
             if one.name in found or (like is _by_content and one.rows < usual):
                 continue
-            allowed = _allowed(one) - taken
+            allowed = _allowed_fields(one) - taken
             if like is not _by_sure_name:
                 allowed -= unknown.present
             path, name = next(
@@ -62,7 +62,7 @@ def likenesses(unknown: UnknownFields) -> dict[str, Likeness]:
     return found
 
 
-def _allowed(one: UnknownField) -> set[str]:
+def _allowed_fields(one: UnknownField) -> set[str]:
     """The fields that rows of its kinds may have; of an outcome too, where the row may be made one by them."""
     kinds: set[LandedTable | None] = one.kinds
     itself = {one.name}  # where another kind has a field of this name, mapping it to that changes nothing

@@ -66,7 +66,7 @@ class FieldMapping:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingOptions:
     """How the rows of a file are read: through which mapping, if any, and whether they land as they are on purpose.
 
     `is_import`: an import wrote the file; its unknown fields are ours, and lines in it may say what was refused.
@@ -86,10 +86,10 @@ class Reading:
         return frozenset({".".join(path) for path in stated} | {path[0] for path in stated})
 
 
-AS_DELIVERED = Reading()
-OF_IMPORT = Reading(keeps_unknown=True, is_import=True)
+AS_DELIVERED = ReadingOptions()
+OF_IMPORT = ReadingOptions(keeps_unknown=True, is_import=True)
 # The receiver has mapped such rows, and refused those that the settings refuse, before it answered.
-AS_TAKEN_IN = Reading(keeps_unknown=True)
+AS_TAKEN_IN = ReadingOptions(keeps_unknown=True)
 
 
 def rules_of_options(options: Iterable[str]) -> tuple[Rule, ...]:

@@ -19,7 +19,7 @@ _MOST_NAMES = 1_000
 
 
 @dataclass(frozen=True)
-class Part:
+class RowsOfKind:
     """Rows of one kind (None: it is not known), and the names that rows of it may have."""
 
     kind: LandedTable | None
@@ -80,7 +80,7 @@ class UnknownFields:
             if any(len(turns_of(held)) > 1 for held in map(parse_json_text, one.samples) if isinstance(held, list))
         ]
 
-    def add(self, parts: Iterable[Part], but: frozenset[int] = frozenset()) -> None:
+    def add(self, parts: Iterable[RowsOfKind], but: frozenset[int] = frozenset()) -> None:
         """Count these rows too; those with a number in `but` apart."""
         for part in parts:
             self.present |= part.rows.fields & FIELDS.keys()

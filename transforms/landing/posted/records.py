@@ -22,7 +22,7 @@ def posted_records(body: bytes) -> list[dict[str, Any] | str]:
         stated = exact_json(body)
     except orjson.JSONDecodeError:
         return [_of_line(line) for line in body.split(b"\n") if line.strip()]
-    return [_checked(one) for one in stated] if isinstance(stated, list) else [_checked(stated)]
+    return [_check_record(one) for one in stated] if isinstance(stated, list) else [_check_record(stated)]
 
 
 def is_too_deep(value: object) -> bool:
@@ -43,12 +43,12 @@ def _containers(value: object) -> list[object]:
 
 def _of_line(line: bytes) -> dict[str, Any] | str:
     try:
-        return _checked(exact_json(line))
+        return _check_record(exact_json(line))
     except orjson.JSONDecodeError as error:
         return f"it is not JSON: {error.msg} (column {error.colno})"
 
 
-def _checked(stated: object) -> dict[str, Any] | str:
+def _check_record(stated: object) -> dict[str, Any] | str:
     if not isinstance(stated, dict):
         return _NO_OBJECT
     return _TOO_DEEP if is_too_deep(stated) else stated

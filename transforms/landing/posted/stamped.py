@@ -33,7 +33,7 @@ class Receipt:
     row_id: str
 
 
-def stamped(record: dict[str, Any], receipt: Receipt) -> dict[str, Any] | str:
+def stamp_record(record: dict[str, Any], receipt: Receipt) -> dict[str, Any] | str:
     """The row with what it lacks, or why it cannot be taken."""
     kind = kind_of(record)
     if receipt.kind == "interactions" and kind != "interactions":

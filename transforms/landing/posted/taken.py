@@ -13,9 +13,9 @@ from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.delivered_rows import RecordRows
 from slowwave.transforms.landing.landed_rows import ROW_NUMBER, readable_rows
 from slowwave.transforms.landing.mapping.mapped_rows import mapped_record
-from slowwave.transforms.landing.mapping.rules import Reading
+from slowwave.transforms.landing.mapping.rules import ReadingOptions
 from slowwave.transforms.landing.posted.plain import is_plain
-from slowwave.transforms.landing.posted.stamped import ID_OF, Receipt, stamped
+from slowwave.transforms.landing.posted.stamped import ID_OF, Receipt, stamp_record
 
 _IDS: tuple[tuple[LandedTable, str], ...] = (
     ("memories", "memory_id"),
@@ -33,13 +33,13 @@ class TakenRows:
     refused: dict[int, str] = field(default_factory=dict)
 
 
-def taken_rows(rows: Sequence[tuple[dict[str, Any] | str, Receipt]], reading: Reading) -> TakenRows:
+def taken_rows(rows: Sequence[tuple[dict[str, Any] | str, Receipt]], reading: ReadingOptions) -> TakenRows:
     """What becomes of rows (or of what is none, and why) that are read alike; lines are under the contract's names."""
     taken = TakenRows()
     odd: list[dict[str, Any]] = []
     places: list[int] = []
     for place, (record, receipt) in enumerate(rows):
-        made = record if isinstance(record, str) else _made(record, receipt, reading)
+        made = record if isinstance(record, str) else _map_and_stamp(record, receipt, reading)
         if isinstance(made, str):
             taken.refused[place] = made
             continue
@@ -54,16 +54,16 @@ def taken_rows(rows: Sequence[tuple[dict[str, Any] | str, Receipt]], reading: Re
             odd.append(made)
             places.append(place)
     if odd:  # some ten milliseconds, however few they are
-        _judge(taken, RecordRows(odd, places, [b""] * len(odd)), Reading(keeps_unknown=reading.keeps_unknown))
+        _judge(taken, RecordRows(odd, places, [b""] * len(odd)), ReadingOptions(keeps_unknown=reading.keeps_unknown))
     return taken
 
 
-def _made(record: dict[str, Any], receipt: Receipt, reading: Reading) -> dict[str, Any] | str:
+def _map_and_stamp(record: dict[str, Any], receipt: Receipt, reading: ReadingOptions) -> dict[str, Any] | str:
     mapped = record if reading.mapping is None else mapped_record(record, reading.mapping).to_deliver()
-    return stamped(mapped, receipt)
+    return stamp_record(mapped, receipt)
 
 
-def _judge(taken: TakenRows, rows: RecordRows, reading: Reading) -> None:
+def _judge(taken: TakenRows, rows: RecordRows, reading: ReadingOptions) -> None:
     """Note the ids of the rows that land, and why others would not."""
     landed = readable_rows(rows, None, reading)
     for place, reason in landed.quarantine.select(ROW_NUMBER, "reason").iter_rows():

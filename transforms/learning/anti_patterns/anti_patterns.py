@@ -19,7 +19,7 @@ from slowwave.transforms.learning.anti_patterns.arms import (
     recent_sessions,
     sessions,
 )
-from slowwave.transforms.learning.anti_patterns.flags import flagged_since, log_e_values, looks, tested
+from slowwave.transforms.learning.anti_patterns.flags import count_tested, flagged_since, log_e_values, looks
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 from slowwave.transforms.learning.anti_patterns.q_values import q_values
 from slowwave.transforms.learning.anti_patterns.rows import (
@@ -115,7 +115,7 @@ def anti_patterns(
     own = recent_sessions(all_sessions.filter(pl.col("cell").is_in(candidates.implode())), params)
     totals = arms(all_sessions, own, params)
     at = looks(own, last_day)
-    tests = tested(all_sessions, numbered, params)
+    tests = count_tested(all_sessions, numbered, params)
     failing_at = keeps_failing(at, totals, params)
     suspects = failing_at.filter(pl.col("probability") >= params.opens_at)
     if suspects.is_empty():

@@ -13,7 +13,7 @@ import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.core.columns import STRATEGY_KEY
-from slowwave.transforms.core.counts.groups import Groups
+from slowwave.transforms.core.counts.groups import KeyGroups
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 
 KEY = STRATEGY_KEY
@@ -68,16 +68,16 @@ def sessions(attempts: pl.DataFrame) -> pl.DataFrame:
     block = block.cast(pl.Int64).to_numpy()
     many = 1 + int(block.max(initial=0))
     known_at, failed = attempts["known_at"].to_physical().to_numpy(), (~attempts["success"]).cast(pl.Int64).to_numpy()
-    own = Groups.of(attempts["cell"].cast(pl.Int64).to_numpy(), block)
+    own = KeyGroups.of(attempts["cell"].cast(pl.Int64).to_numpy(), block)
     first, block = own.first, block[own.first]
     tried, failures, known_at = own.sizes, own.sums(failed), own.most(known_at)
     session = attempts["agent_task"].cast(pl.Int64).to_numpy()[first] * many + block
-    alike = Groups.of(session)
+    alike = KeyGroups.of(session)
     known_at = alike.of_each(alike.most(known_at))
     all_attempts, all_failures = alike.of_each(alike.sums(tried)), alike.of_each(alike.sums(failures))
     numbers = attempts.select("cell", "agent_task", "task")[first]
     cell = numbers["cell"].cast(pl.Int64).to_numpy()
-    order = Groups.of(cell, known_at).order  # they came in the order of cell and block
+    order = KeyGroups.of(cell, known_at).order  # they came in the order of cell and block
     cell = cell[order]
     is_first = np.diff(cell, prepend=-1) != 0
     place = np.arange(len(cell))
@@ -127,9 +127,9 @@ class Arms:
 
 def _running(daily: pl.DataFrame, by: str, columns: list[str]) -> pl.DataFrame:
     at = daily[by].cast(pl.Int64).to_numpy() * _DAYS + daily["day"].to_numpy()
-    of_day = Groups.of(at)
+    of_day = KeyGroups.of(at)
     owner = daily[by].to_numpy()[of_day.first]
-    owners = Groups.of(owner)
+    owners = KeyGroups.of(owner)
     found = {}
     for name in columns:
         so_far = np.cumsum(of_day.sums(daily[name].cast(pl.Int64).to_numpy()))
@@ -157,7 +157,7 @@ def arms(sessions: pl.DataFrame, own: pl.DataFrame, params: AntiPatternParams) -
         "cell",
         ["n", "x", "n_left_out", "x_left_out"],
     )
-    of_session = Groups.of(sessions["session"].to_numpy())
+    of_session = KeyGroups.of(sessions["session"].to_numpy())
     agent_daily = sessions[of_session.first].select(
         "agent_task", "task", "day", pl.lit(1).alias("n"), pl.col("session_share").alias("x")
     )

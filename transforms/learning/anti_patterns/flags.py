@@ -92,7 +92,7 @@ def log_e_values(looks: pl.DataFrame, arms: Arms, params: AntiPatternParams) -> 
     )
 
 
-def tested(sessions: pl.DataFrame, cells: pl.DataFrame, params: AntiPatternParams) -> pl.DataFrame:
+def count_tested(sessions: pl.DataFrame, cells: pl.DataFrame, params: AntiPatternParams) -> pl.DataFrame:
     """Per project and day: how many strategies had enough sessions to be flagged by then, whatever came of them."""
     return (
         sessions.filter(pl.col("number") == params.min_failed_sessions)

@@ -8,7 +8,7 @@ import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
 from slowwave.transforms.core.frames import Frame, framed
-from slowwave.transforms.core.hashing import digest, hashed
+from slowwave.transforms.core.hashing import digest, hash_texts
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.grouping.errors.fingerprints import masked_errors
 from slowwave.transforms.grouping.errors.params import ErrorParams
@@ -35,7 +35,7 @@ def error_readings(
         params: the method of errors, and which errors are no attempts.
     """
     messages = outcomes["error_message"].drop_nulls().unique()
-    asked = pl.DataFrame({"part": hashed(messages), "error_message": messages}).with_columns(
+    asked = pl.DataFrame({"part": hash_texts(messages), "error_message": messages}).with_columns(
         made_of=pl.lit(_rules(params))
     )
     known = asked.join(before, on=["part", "made_of"], how="inner")

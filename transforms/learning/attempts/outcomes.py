@@ -94,7 +94,7 @@ def counted_outcomes(
     )
     ordered = outcomes.sort("outcome_id")
     counted = (
-        ordered.hstack(_told(ordered, groups, errors, readings, params))
+        ordered.hstack(_derive_columns(ordered, groups, errors, readings, params))
         .with_columns(has_task_type.alias("has_task_type"), reason.alias("reason"))
         .with_columns(
             pl.col("reason").is_null().alias("is_attempt"),
@@ -141,7 +141,7 @@ def counted_outcomes(
     )
 
 
-def _told(
+def _derive_columns(
     outcomes: pl.DataFrame, groups: pl.DataFrame, errors: pl.DataFrame, readings: pl.DataFrame, params: AttemptParams
 ) -> pl.DataFrame:
     """What is told by the texts of each outcome, in their order: not_attempted, error_id, strategy_id, inferred."""

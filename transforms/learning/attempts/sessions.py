@@ -9,7 +9,7 @@ import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.core.columns import STRATEGY_KEY
-from slowwave.transforms.core.counts.groups import Groups
+from slowwave.transforms.core.counts.groups import KeyGroups
 
 CELL = STRATEGY_KEY
 _MOST = 2**63  # more numbers than there are
@@ -35,7 +35,7 @@ def attempt_cells(attempts: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     Returns cell, project, agent, task_type, strategy_id (sorted); and `attempts` with `cell`, and `block` as a number
     in the order of blocks.
     """
-    number = pl.Series("number", _numbered(attempts.select(CELL)))
+    number = pl.Series("number", _number_rows(attempts.select(CELL)))
     blocks = attempts["block"].unique().sort()
     cells = attempts.select(number, *CELL).unique("number", keep="any").sort(CELL)
     cells = cells.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("cell"))
@@ -44,7 +44,7 @@ def attempt_cells(attempts: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     return cells.select("cell", *CELL), attempts.with_columns(cell["cell"], block)
 
 
-def _numbered(rows: pl.DataFrame) -> Integers:
+def _number_rows(rows: pl.DataFrame) -> Integers:
     """A number of each row's texts, the same where all of them are."""
     number, many = np.zeros(rows.height, dtype=np.int64), 1
     for texts in rows:
@@ -74,7 +74,7 @@ def attempt_sessions(attempts: pl.DataFrame) -> pl.DataFrame:
         pl.col("success").cast(pl.Int64),
     )
     keys = rows.drop("success")
-    alike = Groups.of(*(key.to_numpy() for key in keys))
+    alike = KeyGroups.of(*(key.to_numpy() for key in keys))
     counts = {"attempts": alike.sizes, "successes": alike.sums(rows["success"].to_numpy())}
     return keys[alike.first].hstack(pl.DataFrame(counts))
 
@@ -82,7 +82,7 @@ def attempt_sessions(attempts: pl.DataFrame) -> pl.DataFrame:
 def cell_days(sessions: pl.DataFrame) -> pl.DataFrame:
     """Of `attempt_sessions` the counts per cell, day and known_day, whatever the session; sorted by these."""
     keys = sessions.select("cell", "day", "known_day")
-    alike = Groups.of(*(key.to_numpy() for key in keys))
+    alike = KeyGroups.of(*(key.to_numpy() for key in keys))
     return keys[alike.first].with_columns(
         pl.Series(name, alike.sums(sessions[name].to_numpy())) for name in ("attempts", "successes")
     )

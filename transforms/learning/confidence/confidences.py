@@ -22,7 +22,7 @@ from slowwave.transforms.core.counts.drawn_values import DrawnValues
 from slowwave.transforms.core.statistics import beta_interval
 from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint, Correction
 from slowwave.transforms.learning.confidence.records import sum_of_records
-from slowwave.transforms.learning.confidence.states import GROUP, Known, Record
+from slowwave.transforms.learning.confidence.states import GROUP, CellHistory, Record
 from slowwave.transforms.learning.confidence.unanimous import UNANIMOUS_ATTEMPTS
 
 _HALF = 0.5
@@ -69,7 +69,7 @@ class Past:
     """
 
     def __init__(
-        self, known: Known, cells: pl.DataFrame, cell: Integers, day: Integers, params: ConfidenceParams
+        self, known: CellHistory, cells: pl.DataFrame, cell: Integers, day: Integers, params: ConfidenceParams
     ) -> None:
         self._params = params
         group = cells.sort("cell").select(pl.struct(GROUP).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
@@ -84,7 +84,7 @@ class Past:
         lasts, of_last = np.unique(last[self.is_tried], return_inverse=True)
         self._last = np.full(len(day), -1)
         self._last[self.is_tried] = of_last
-        self._asked = known.asked(known.cell[lasts], known.day[lasts])
+        self._asked = known.query_cells(known.cell[lasts], known.day[lasts])
         self._cells = cells
         # their groups are drawn on each day on which something became known of any of their cells
         is_wanted = np.zeros(1 + group.max(initial=-1), dtype=bool)
@@ -96,7 +96,7 @@ class Past:
         # what relatives tell is asked for at each of them, and of the cells that were not tried
         asked = [(known.cell[at], known.day[at]) for at in (lasts, rows[self._drawn.row])]
         asked.append((cell[untried], day[untried]))
-        self._relatives = known.asked(*map(np.concatenate, zip(*asked, strict=True))).relatives(cells, params)
+        self._relatives = known.query_cells(*map(np.concatenate, zip(*asked, strict=True))).relatives(cells, params)
         self._of_drawn = slice(len(lasts), len(lasts) + len(self._drawn.row))
         self._told_at = self._last.copy()
         self._told_at[untried] = self._of_drawn.stop + np.arange(untried.sum())
@@ -110,16 +110,16 @@ class Past:
         told = self.prior_means(point.relatives_share)
         tried = np.flatnonzero(self.is_tried)
         at_last = self._on_side_of_record(self._at_last_attempt(point), _HALF)[self._last[tried], None]
-        faded = self._faded(point, tried, at_last, self._draw(point))
+        faded = self._fade_estimates(point, tried, at_last, self._draw(point))
         told[tried] = self._on_its_side(tried, faded, at_last, _HALF)[:, 0]
         return told
 
-    def mixed(self, point: ConfidencePoint, chosen: Integers, records_share: float) -> Floats:
+    def estimate_with_records(self, point: ConfidencePoint, chosen: Integers, records_share: float) -> Floats:
         """The estimates of some tried cells with a share of the plain sum of records, kept on no side."""
         now, then = self._draw(point)
         draw = now[self._nth_tried[chosen]], then[self._nth_tried[chosen]]
-        at_last = self._mixed(self._at_last_attempt(point), records_share)[self._last[chosen], None]
-        return self._faded(point, chosen, at_last, draw)[:, 0]
+        at_last = self._mix_with_records(self._at_last_attempt(point), records_share)[self._last[chosen], None]
+        return self._fade_estimates(point, chosen, at_last, draw)[:, 0]
 
     def prior_means(self, share: float) -> Floats:
         """What relatives tell of each asked cell: of one that was tried, at its last attempt."""
@@ -142,7 +142,7 @@ class Past:
             chosen: places of the asked cells.
             newcomers_logit: how much first attempts differ from what relatives tell, in logits, per chosen cell.
         """
-        told = self._believed(point, correction, dispersion, chosen, newcomers_logit, _with_interval)
+        told = self._estimate_cells(point, correction, dispersion, chosen, newcomers_logit, _with_interval)
         mean, low, high = told.values.T
         return Beliefs(mean, low, high, *told[1:])
 
@@ -150,10 +150,10 @@ class Past:
         self, point: ConfidencePoint, correction: Correction, chosen: Integers
     ) -> tuple[Floats, Floats]:
         """The same without intervals, which take most of the time, without dispersion and without newcomers."""
-        told = self._believed(point, correction, 0.0, chosen, np.zeros(len(chosen)), _alone)
+        told = self._estimate_cells(point, correction, 0.0, chosen, np.zeros(len(chosen)), _alone)
         return told.values[:, 0], told.worth
 
-    def _believed(
+    def _estimate_cells(
         self,
         point: ConfidencePoint,
         correction: Correction,
@@ -178,7 +178,7 @@ class Past:
         if len(tried):
             record, whole = self._record(point.half_life_days), self._record(None)
             left = np.exp2(-self._age[tried] / point.fading_half_life_days)
-            at_last = np.round(self._mixed(self._at_last_attempt(point), correction.records_share), _DIGITS)
+            at_last = np.round(self._mix_with_records(self._at_last_attempt(point), correction.records_share), _DIGITS)
             at_last = self._on_side_of_record(at_last, half)[last]
             worth_at_last = 1 / (1 / (record.worth[last] + point.record_strength) + dispersion)
             towards = np.zeros((len(self._drawn.row), found.shape[1]))
@@ -187,7 +187,7 @@ class Past:
             towards[drawn] = columns(rate, np.full(len(rate), untried_worth), params.credible_mass)
             draw = self._drawn_to(point, tried, towards)
             of_last = columns(at_last, worth_at_last, params.credible_mass)
-            faded = self._on_its_side(tried, self._faded(point, tried, of_last, draw), of_last, half)
+            faded = self._on_its_side(tried, self._fade_estimates(point, tried, of_last, draw), of_last, half)
             # the same for all of them, and at the end: no order changes when the shift does
             found[is_tried] = expit(logit(faded) + correction.shift) if correction.shift else faded
             worth[is_tried] = 1 / (left / worth_at_last + (1 - left) / untried_worth)
@@ -217,7 +217,7 @@ class Past:
         # agents change overnight: the past, however long and plain, is never all there is to know
         return (1 - self._params.unforeseen) * told + self._params.unforeseen * prior
 
-    def _mixed(self, at_last: Floats, records_share: float) -> Floats:
+    def _mix_with_records(self, at_last: Floats, records_share: float) -> Floats:
         """The estimates at last attempts with a share of the plain sum of records as it was then, in logits."""
         if not records_share:
             return at_last
@@ -249,7 +249,9 @@ class Past:
             self._draws[key] = self._drawn_to(point, np.flatnonzero(self.is_tried), shared[:, None])
         return self._draws[key]
 
-    def _faded(self, point: ConfidencePoint, tried: Integers, at_last: Floats, draw: tuple[Floats, Floats]) -> Floats:
+    def _fade_estimates(
+        self, point: ConfidencePoint, tried: Integers, at_last: Floats, draw: tuple[Floats, Floats]
+    ) -> Floats:
         """Values at the last attempts of asked cells, moved since towards what they are drawn to."""
         now, then = draw
         left = np.exp2(-self._age[tried] / point.fading_half_life_days)[:, None]

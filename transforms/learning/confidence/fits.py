@@ -9,11 +9,11 @@ import polars as pl
 from scipy.special import expit, logit
 
 from slowwave.transforms.core.arrays import Floats, Integers
-from slowwave.transforms.core.counts.groups import Groups
+from slowwave.transforms.core.counts.groups import KeyGroups
 from slowwave.transforms.core.counts.interval_coverage import Steps
 from slowwave.transforms.learning.confidence.confidences import Past
 from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint, Correction
-from slowwave.transforms.learning.confidence.states import GROUP, Known
+from slowwave.transforms.learning.confidence.states import GROUP, CellHistory
 
 _BOUND = 1e-3
 _MICRO = 1_000_000
@@ -25,7 +25,7 @@ _COUNTS = ("attempts", "successes")
 
 
 def confidence_losses(
-    sessions: pl.DataFrame, cells: pl.DataFrame, known: Known, params: ConfidenceParams
+    sessions: pl.DataFrame, cells: pl.DataFrame, known: CellHistory, params: ConfidenceParams
 ) -> pl.DataFrame:
     """Log loss of every grid point, summed per project and day on which the outcomes became known.
 
@@ -43,12 +43,12 @@ def confidence_losses(
     less what relatives predicted), `spread_0`, … (variance of one attempt). Integers, so that any order of summing
     gives the same.
     """
-    scored = _sampled(sessions.group_by("cell", "day", "known_day").agg(pl.col(_COUNTS).sum()), cells, params)
+    scored = _sample_rows(sessions.group_by("cell", "day", "known_day").agg(pl.col(_COUNTS).sum()), cells, params)
     cell, day, attempts, successes = (scored[name].to_numpy() for name in ("cell", "day", *_COUNTS))
     leads = (0, params.horizon_days // 2, params.horizon_days - 1)
     ends = np.concatenate([day - 1 - lead for lead in leads])
     # what is asked of a day at one lead is asked of another day at another: most of it several times
-    alike = Groups.of(np.tile(cell, len(leads)), ends)
+    alike = KeyGroups.of(np.tile(cell, len(leads)), ends)
     past = Past(known, cells, np.tile(cell, len(leads))[alike.first], ends[alike.first], params)
     place = alike.of_each(np.arange(len(alike.starts))).reshape(len(leads), -1)
     losses = []
@@ -95,7 +95,7 @@ def _newcomers(losses: pl.DataFrame, days: pl.DataFrame, params: ConfidenceParam
     return found.select("project", "day", *[of.clip(-2, 2).alias(f"newcomers_{n}") for n, of in enumerate(step)])
 
 
-def _sampled(rows: pl.DataFrame, cells: pl.DataFrame, params: ConfidenceParams) -> pl.DataFrame:
+def _sample_rows(rows: pl.DataFrame, cells: pl.DataFrame, params: ConfidenceParams) -> pl.DataFrame:
     """The rows of every n-th agent and task type of each project, sorted."""
     return _of_sample(rows, rows.height, cells, params).sort(rows.columns)
 
@@ -109,7 +109,7 @@ def _of_sample(rows: pl.DataFrame, count: int, cells: pl.DataFrame, params: Conf
 
 
 def interval_grades(
-    sessions: pl.DataFrame, cells: pl.DataFrame, known: Known, losses: pl.DataFrame, params: ConfidenceParams
+    sessions: pl.DataFrame, cells: pl.DataFrame, known: CellHistory, losses: pl.DataFrame, params: ConfidenceParams
 ) -> pl.DataFrame:
     """What share of past outcomes each dispersion would have had in its intervals, per project and day it was known.
 
@@ -190,7 +190,7 @@ def _with_points(
 
 def places_of(*values: Integers) -> Iterator[tuple[tuple[int, ...], Integers]]:
     """Each combination of values that occurs, and where."""
-    alike = Groups.of(*values)
+    alike = KeyGroups.of(*values)
     for places in np.split(alike.order, alike.starts[1:]) if len(alike.starts) else []:
         yield tuple(int(of[places[0]]) for of in values), places
 
@@ -207,7 +207,7 @@ def _correction_losses(rows: pl.DataFrame, past: Past, params: ConfidenceParams)
     for share in dict.fromkeys(correction.records_share for correction in params.corrections):
         logits[share] = np.zeros(len(tried))
         for (point,), chosen in places_of(points):
-            logits[share][chosen] = logit(past.mixed(params.grid[point], tried[chosen], share))
+            logits[share][chosen] = logit(past.estimate_with_records(params.grid[point], tried[chosen], share))
     for number, correction in enumerate(params.corrections):
         p = np.clip(expit(logits[correction.records_share] + correction.shift), _BOUND, 1 - _BOUND)
         loss = -(successes * np.log(p) + (attempts - successes) * np.log(1 - p))

@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 
 from slowwave.transforms.core.arrays import Floats, Integers
 from slowwave.transforms.core.counts.decayed_states import UNIT, DecayedStates, daily_factor
-from slowwave.transforms.core.counts.groups import Groups
+from slowwave.transforms.core.counts.groups import KeyGroups
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 
 _MICRO = 1_000_000
@@ -25,7 +25,7 @@ _PARENTS = (
 
 
 @dataclass(frozen=True)
-class Counts:
+class AttemptCounts:
     """Attempts and successes, a row each; faded ones are fractions."""
 
     attempts: Floats
@@ -35,17 +35,17 @@ class Counts:
         """Their rate, with so many attempts at another added."""
         return (self.successes + strength * towards) / (self.attempts + strength)
 
-    def without(self, part: Counts) -> Counts:
+    def without(self, part: AttemptCounts) -> AttemptCounts:
         """What is left without a part of them."""
         attempts = np.maximum(self.attempts - part.attempts, 0)
-        return Counts(attempts, np.clip(self.successes - part.successes, 0, attempts))
+        return AttemptCounts(attempts, np.clip(self.successes - part.successes, 0, attempts))
 
 
 @dataclass(frozen=True)
 class Record:
     """A strategy's own attempts, faded; `worth` is how many independent ones they are worth."""
 
-    counts: Counts
+    counts: AttemptCounts
     worth: Floats
 
 
@@ -58,11 +58,11 @@ class Relatives:
     did with it on this one.
     """
 
-    project: Counts
-    agent: Counts
-    strategy: Counts
-    task_type: Counts
-    twins: Counts
+    project: AttemptCounts
+    agent: AttemptCounts
+    strategy: AttemptCounts
+    task_type: AttemptCounts
+    twins: AttemptCounts
 
     def shared_rate(self, share: float, params: ConfidenceParams) -> Floats:
         """What any strategy of the agent is expected to do on the task type."""
@@ -88,7 +88,7 @@ class Relatives:
 
 
 @dataclass(frozen=True)
-class Known:
+class CellHistory:
     """What became known of each cell on each day, sorted by these: attempts, successes, what the attempts are worth.
 
     `counts` has them in units of 2^-30; `looks` whole, the worth in millionths, with the sessions that began.
@@ -100,45 +100,45 @@ class Known:
     looks: Integers
 
     @staticmethod
-    def of(sessions: pl.DataFrame, params: ConfidenceParams) -> Known:
+    def of(sessions: pl.DataFrame, params: ConfidenceParams) -> CellHistory:
         """From `attempt_sessions`.
 
         A session of m attempts that correlate by r is worth m / (1 + (m - 1) r) of them (Kish 1965, Survey Sampling).
         """
         columns = (*("cell", "block", "known_day"), *("attempts", "successes"))
         cell, block, day, *counts = (sessions[name].cast(pl.Int64).to_numpy() for name in columns)
-        alike = Groups.of(cell, block, day)
+        alike = KeyGroups.of(cell, block, day)
         cell, block, day = (key[alike.first] for key in (cell, block, day))
         attempts, successes = (alike.sums(of) for of in counts)
         worth = attempts / (1 + (attempts - 1) * params.session_correlation)
         # a session that goes on for days counts on its first
         is_first = np.ones(len(cell), dtype=np.int64)
         is_first[1:] = (cell[1:] != cell[:-1]) | (block[1:] != block[:-1])
-        of_day = Groups.of(cell, day)
+        of_day = KeyGroups.of(cell, day)
         told = (attempts, successes, np.round(worth * UNIT), np.round(worth * _MICRO), is_first)
         attempts, successes, units, millionths, begun = (of_day.sums(of.astype(np.int64)) for of in told)
-        return Known(
+        return CellHistory(
             cell[of_day.first],
             day[of_day.first],
             np.column_stack([attempts * UNIT, successes * UNIT, units]),
             np.column_stack([attempts, successes, millionths, begun]),
         )
 
-    def asked(self, cell: Integers, day: Integers) -> Asked:
+    def query_cells(self, cell: Integers, day: Integers) -> CellQuery:
         """To be asked of cells at the end of days, which are days since 1970."""
-        return Asked(DecayedStates(self.cell, self.day, self.counts, cell, day))
+        return CellQuery(DecayedStates(self.cell, self.day, self.counts, cell, day))
 
 
 @dataclass(frozen=True)
-class Asked:
+class CellQuery:
     """Cells and days at the end of which something is asked of them."""
 
     states: DecayedStates
 
     def records(self, half_life_days: float | None) -> Record:
         """The cells' own attempts; None: none has faded."""
-        found = self.states.carried(daily_factor(half_life_days)) / UNIT
-        return Record(Counts(found[:, 0], found[:, 1]), found[:, 2])
+        found = self.states.decayed_counts(daily_factor(half_life_days)) / UNIT
+        return Record(AttemptCounts(found[:, 0], found[:, 1]), found[:, 2])
 
     def relatives(self, cells: pl.DataFrame, params: ConfidenceParams) -> Relatives:
         """The cells' relatives.
@@ -155,12 +155,12 @@ class Asked:
         own = self._counts(factor, None)
         return Relatives(project, agent, everywhere.without(here), task_type, here.without(own))
 
-    def whole_records(self, cells: pl.DataFrame, *keys: tuple[str, ...]) -> list[Counts]:
+    def whole_records(self, cells: pl.DataFrame, *keys: tuple[str, ...]) -> list[AttemptCounts]:
         """What was known of all cells that share each of the keys with the asked one; none has faded."""
         alike = (pl.struct(key).rank("dense").cast(pl.Int64) - 1 for key in keys)
         parents = cells.sort("cell").select(of.alias(str(at)) for at, of in enumerate(alike))
         return [self._counts(UNIT, parents[str(at)].to_numpy()) for at in range(len(keys))]
 
-    def _counts(self, factor: int, parent: Integers | None) -> Counts:
-        found = self.states.carried(factor, parent, columns=2) / UNIT
-        return Counts(np.ascontiguousarray(found[:, 0]), np.ascontiguousarray(found[:, 1]))
+    def _counts(self, factor: int, parent: Integers | None) -> AttemptCounts:
+        found = self.states.decayed_counts(factor, parent, columns=2) / UNIT
+        return AttemptCounts(np.ascontiguousarray(found[:, 0]), np.ascontiguousarray(found[:, 1]))

@@ -14,7 +14,7 @@ from slowwave.transforms.core.hashing import DIGEST_BYTES, digest, digests
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.learning.attempts.sessions import CELL
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
-from slowwave.transforms.learning.confidence.states import Known
+from slowwave.transforms.learning.confidence.states import CellHistory
 from slowwave.transforms.learning.scorecard.confidence import (
     TASK_DIFFICULTY,
     graded_beliefs,
@@ -33,7 +33,7 @@ def strategy_scores_state(
     before: pl.DataFrame,
     sessions: pl.DataFrame,
     cells: pl.DataFrame,
-    known: Known,
+    known: CellHistory,
     fits: pl.DataFrame,
     cutoffs: pl.DataFrame,
     params: ScorecardParams,
@@ -76,7 +76,12 @@ def strategy_scores_state(
 
 
 def _weeks(
-    sessions: pl.DataFrame, cells: pl.DataFrame, known: Known, fits: pl.DataFrame, cutoffs: pl.DataFrame, base: str
+    sessions: pl.DataFrame,
+    cells: pl.DataFrame,
+    known: CellHistory,
+    fits: pl.DataFrame,
+    cutoffs: pl.DataFrame,
+    base: str,
 ) -> dict[int, str]:
     """Of each cutoff with attempts, in order, a digest of all that its forecasts and their grades follow from."""
     # cells are numbered in the order of their names, so that what is sorted by number is by name

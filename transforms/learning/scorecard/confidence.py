@@ -11,8 +11,8 @@ from slowwave.transforms.core.times import midnight
 from slowwave.transforms.learning.attempts.sessions import known_days
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.records import sum_of_records
-from slowwave.transforms.learning.confidence.states import Counts, Known
-from slowwave.transforms.learning.heuristics import believed
+from slowwave.transforms.learning.confidence.states import AttemptCounts, CellHistory
+from slowwave.transforms.learning.heuristics import estimate_cells
 from slowwave.transforms.learning.scorecard.params import ScorecardParams
 from slowwave.transforms.learning.scorecard.scorecard import (
     BASE_RATE,
@@ -32,7 +32,7 @@ _COUNTS = ("attempts", "successes")
 def graded_beliefs(
     sessions: pl.DataFrame,
     cells: pl.DataFrame,
-    known: Known,
+    known: CellHistory,
     fits: pl.DataFrame,
     cutoffs: pl.DataFrame,
     params: ConfidenceParams,
@@ -60,7 +60,7 @@ def graded_beliefs(
         .rename({"day": "block"})
     )
     asked = tried.select("cell", pl.col("cutoff").alias("day")).unique()
-    told = believed(asked, cells, known, fits, params).select(
+    told = estimate_cells(asked, cells, known, fits, params).select(
         "cell",
         pl.col("day").alias("cutoff"),
         pl.col("is_tried").alias("is_published"),
@@ -96,8 +96,8 @@ def _laplace_of(prefix: str) -> pl.Expr:
 
 
 def _sum_of_records(rows: pl.DataFrame) -> np.ndarray:
-    def counts(prefix: str) -> Counts:
-        return Counts(*(rows[f"{prefix}_{name}"].to_numpy() for name in _COUNTS))
+    def counts(prefix: str) -> AttemptCounts:
+        return AttemptCounts(*(rows[f"{prefix}_{name}"].to_numpy() for name in _COUNTS))
 
     return sum_of_records(*map(counts, ("own", "strategy", "task_type", "project")))
 

@@ -101,7 +101,7 @@ def grades(
     size = (int(forecasts["attempts"].sum()), forecasts["cutoff"].n_unique())
     found: dict[tuple[str, str], Floats] = {}
     for name in methods:
-        counts = scores.resampled(scores.graded(forecasts, name, blocks), times)
+        counts = scores.resample_blocks(scores.count_by_forecast(forecasts, name, blocks), times)
         for metric, measure in _METRICS.items():
             found[name, metric] = measure(counts)
         whole = scores.Graded(counts.attempts[:1], counts.successes[:1])

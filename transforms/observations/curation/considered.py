@@ -7,7 +7,7 @@ from typing import NamedTuple
 import polars as pl
 
 from slowwave.transforms.observations.pairs.relation import Relation
-from slowwave.transforms.observations.settled import change_relation, unsettled
+from slowwave.transforms.observations.settled import change_relation, downgrade_relation
 from slowwave.transforms.observations.states.changes import StateChange
 from slowwave.transforms.observations.work.changes import work_changes
 
@@ -51,9 +51,9 @@ def with_changes(met: dict[int, list[Considered]], said: pl.DataFrame) -> dict[i
         else:
             replaced_by.setdefault(places[change.earlier], set()).add(places[change.later][1])
 
-    def changed(row: int, one: Considered) -> Considered:
+    def apply_change(row: int, one: Considered) -> Considered:
         change = replaced.get((row, one.place))
-        found = unsettled(one.relation) if change is None else change_relation(change)
+        found = downgrade_relation(one.relation) if change is None else change_relation(change)
         return one._replace(relation=found, replaced_by=frozenset(replaced_by.get((row, one.place), ())))
 
-    return {row: [changed(row, one) for one in considered] for row, considered in met.items()}
+    return {row: [apply_change(row, one) for one in considered] for row, considered in met.items()}

@@ -17,7 +17,7 @@ from slowwave.transforms.observations.curation.statements import curation_kind, 
 from slowwave.transforms.observations.pairs.candidates import candidates_of, first_per
 from slowwave.transforms.observations.pairs.conflicts import conflicts, only_retracts
 from slowwave.transforms.observations.pairs.plain_wording import reading_of
-from slowwave.transforms.observations.pairs.reading import Reading, is_retraction, reading
+from slowwave.transforms.observations.pairs.reading import ParsedStatement, is_retraction, reading
 from slowwave.transforms.observations.pairs.relation import Relation, relation
 from slowwave.transforms.observations.pairs.relations import TextPairs, pair_relations, pair_similarity
 from slowwave.transforms.observations.pairs.texts import ReadyTexts, pair_texts
@@ -87,14 +87,14 @@ def curation_decisions(
     spoken = _Spoken(items["memory_id"], utterances(states))
     asked, left = said.select("memory_id", "memory_type", "content", "normal", "is_first"), np.ones(said.height, bool)
     frames = [_decision_rows([], asked, params)]
-    for considered in _considered(said, items, spoken, word_vectors, params, ready):
+    for considered in _consider_memories(said, items, spoken, word_vectors, params, ready):
         places = sorted(considered)
         left[places] = False
         frames.append(_decision_rows([(place, considered[place]) for place in places], asked, params))
     rest = _in_parts(np.flatnonzero(left))
     frames.extend(_decision_rows([(place, []) for place in places.tolist()], asked, params) for places in rest)
     told = _DecisionRows(*(pl.concat(parts) for parts in zip(*frames, strict=True)))
-    return _written(told, said, items, params).select(columns).sort(CurationDecisions.key)
+    return _decided_rows(told, said, items, params).select(columns).sort(CurationDecisions.key)
 
 
 def _in_parts(places: Integers) -> Iterator[Integers]:
@@ -111,7 +111,7 @@ def _decision_rows(
     places: list[tuple[int, int]] = []
     rows = asked[[place for place, _ in met]].iter_rows(named=True)
     for (said, considered), row in zip(met, rows, strict=True):
-        found = _decided(row, considered, params)
+        found = _decide_action(row, considered, params)
         nearest = found.target or (considered[0] if considered else None)
         kind = curation_kind(row["memory_type"], row["content"])
         target, similarity = found.target and found.target.place, nearest and nearest.similarity / 10_000
@@ -123,7 +123,9 @@ def _decision_rows(
     )))  # fmt: skip
 
 
-def _written(told: _DecisionRows, said: pl.DataFrame, items: pl.DataFrame, params: ObservationParams) -> pl.DataFrame:
+def _decided_rows(
+    told: _DecisionRows, said: pl.DataFrame, items: pl.DataFrame, params: ObservationParams
+) -> pl.DataFrame:
     """What is decided, with the ids and texts in the places of numbers."""
     decided, ids = told.decided, items["memory_id"]
     considered = told.considered.select("said", ids.gather(told.considered["place"]).alias("considered_ids"))
@@ -133,15 +135,15 @@ def _written(told: _DecisionRows, said: pl.DataFrame, items: pl.DataFrame, param
         .with_columns(
             ids.gather(decided["target"]).alias("target_memory_id"),
             items["content"].gather(decided["target"]).alias("target_content"),
-            _listed(considered, decided["said"]),
-            _listed(told.words.rename({"word": "conflicting_words"}), decided["said"]),
+            _lists_by_row(considered, decided["said"]),
+            _lists_by_row(told.words.rename({"word": "conflicting_words"}), decided["said"]),
             pl.lit(params.curation_method).alias("method"),
             pl.lit(value=False).alias("is_pending"),
         )
     )
 
 
-def _listed(rows: pl.DataFrame, said: pl.Series) -> pl.Series:
+def _lists_by_row(rows: pl.DataFrame, said: pl.Series) -> pl.Series:
     """Per number in `said` the texts of its rows, in order."""
     name = rows.columns[1]
     lists = rows.group_by("said", maintain_order=True).agg(name)
@@ -183,7 +185,7 @@ class _Spoken:
         return self._times[np.where(low > begins, low, ends) - 1]
 
 
-def _considered(
+def _consider_memories(
     said: pl.DataFrame,
     items: pl.DataFrame,
     spoken: _Spoken,
@@ -249,7 +251,7 @@ def _by_row(
     return found
 
 
-def _decided(said: dict[str, Any], considered: list[Considered], params: ObservationParams) -> _Decided:
+def _decide_action(said: dict[str, Any], considered: list[Considered], params: ObservationParams) -> _Decided:
     """The first of: said already and still so, its own text changed, a state changed, taken back; else new."""
     others = [one for one in considered if one.memory_id != said["memory_id"]]
     same = [one for one in others if one.normal == said["normal"]]
@@ -266,7 +268,7 @@ def _decided(said: dict[str, Any], considered: list[Considered], params: Observa
         if one.relation.relation == "supersedes":
             action = "delete" if one.relation.is_retraction else "update"
             return _Decided(action, one, one.relation.reason, one.relation.words)
-    return _added(said, others)
+    return _decide_add(said, others)
 
 
 def _said_already(said: dict[str, Any], one: Considered) -> _Decided:
@@ -293,7 +295,7 @@ def _changed_since(same: list[Considered], others: list[Considered], params: Obs
     return max(since, key=lambda one: (one.said_at, one.memory_id), default=None)
 
 
-def _replaces(one: Considered, before: Reading, params: ObservationParams) -> bool:
+def _replaces(one: Considered, before: ParsedStatement, params: ObservationParams) -> bool:
     """Whether its words alone say that it replaces what was said before."""
     found = relation(before, reading(one.content), one.similarity, params, is_later=True)
     return found.relation == "supersedes" and (found.is_retraction or params.curation_method in _BY_WORDS_ALONE)
@@ -308,7 +310,7 @@ def _said_again(changed: Considered) -> _Decided:
     return _Decided("add", None, "said before, and replaced since: the two are at odds", changed.relation.words)
 
 
-def _added(said: dict[str, Any], others: list[Considered]) -> _Decided:
+def _decide_add(said: dict[str, Any], others: list[Considered]) -> _Decided:
     if is_retraction(said["content"]) and "forget" in reading(said["content"]).content:
         return _Decided("add", None, "takes something back, but nothing active says that")
     if not others:

@@ -9,7 +9,7 @@ import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.observations.merges.likeness import likeness_logits
-from slowwave.transforms.observations.pairs.candidates import Candidates, first_per, mixed
+from slowwave.transforms.observations.pairs.candidates import CandidatePairs, first_per, mix_keys
 from slowwave.transforms.observations.pairs.relations import pair_similarity
 from slowwave.transforms.observations.pairs.texts import PairTexts, products
 from slowwave.transforms.observations.params import ObservationParams
@@ -59,13 +59,13 @@ class NearStatements:
         self.logits = likeness_logits(texts, self.left, self.right)
 
 
-def across_types(statements: pl.DataFrame, texts: PairTexts) -> Candidates:
+def across_types(statements: pl.DataFrame, texts: PairTexts) -> CandidatePairs:
     """For each statement the most alike ones of its project and agent that are of another type, at most two.
 
     Statements are filed under every two and three of their heaviest words and under all their words. In a bucket one
     meets the last before it of another type, so the work grows with the number of statements, however alike they are.
     """
-    none = Candidates(*(np.zeros(0, np.int64) for _ in range(3)))
+    none = CandidatePairs(*(np.zeros(0, np.int64) for _ in range(3)))
     numbered = statements.select(
         pl.struct("project", "owner").rank("dense").cast(pl.Int64).alias("family"),
         pl.struct("project", "scope").rank("dense").cast(pl.Int64).alias("scope"),
@@ -74,7 +74,7 @@ def across_types(statements: pl.DataFrame, texts: PairTexts) -> Candidates:
     if several.is_empty():
         return none
     asked = several["statement"].to_numpy().astype(np.int64)
-    left, right = _met(asked, several["family"].to_numpy(), several["scope"].to_numpy(), texts)
+    left, right = _find_pairs(asked, several["family"].to_numpy(), several["scope"].to_numpy(), texts)
     likeness = np.concatenate(
         [
             products(texts.sums[left[at : at + _BLOCK]], texts.sums[right[at : at + _BLOCK]])
@@ -82,16 +82,16 @@ def across_types(statements: pl.DataFrame, texts: PairTexts) -> Candidates:
         ]
     )
     best = first_per(right, np.lexsort((-left, -likeness, right)), _ACROSS)
-    return Candidates(left[best], right[best], likeness[best])
+    return CandidatePairs(left[best], right[best], likeness[best])
 
 
-def _met(asked: Integers, families: Integers, scopes: Integers, texts: PairTexts) -> tuple[Integers, Integers]:
+def _find_pairs(asked: Integers, families: Integers, scopes: Integers, texts: PairTexts) -> tuple[Integers, Integers]:
     """Pairs of an earlier statement and one of `asked` that share a bucket and are of different types, each once."""
     words = texts.words[asked]
     bases = np.where(words >= 0, texts.bases.astype(np.int32)[words] if len(texts.bases) else 0, np.int32(_NEVER))
     heavy, count = bases[:, :_SIGNATURE].copy(), len(texts.lengths)
     bases.sort(axis=1)
-    keys_of_all = mixed(families, *bases.T)
+    keys_of_all = mix_keys(families, *bases.T)
     del words, bases
     codes = [np.zeros(0, np.int64)]
     for places in (None, *combinations(range(_SIGNATURE), 2), *combinations(range(_SIGNATURE), 3)):
@@ -99,7 +99,7 @@ def _met(asked: Integers, families: Integers, scopes: Integers, texts: PairTexts
             key, is_filed = keys_of_all, heavy[:, 0] >= 0
         else:
             chosen = np.sort(heavy[:, places], axis=1)
-            key, is_filed = mixed(families, *chosen.T), chosen[:, 0] >= 0
+            key, is_filed = mix_keys(families, *chosen.T), chosen[:, 0] >= 0
         entries = np.flatnonzero(is_filed)
         entries = entries[np.argsort(key[entries], kind="stable")]
         keys, of_scope = key[entries], scopes[entries]

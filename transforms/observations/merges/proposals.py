@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from slowwave.transforms.observations.groups import Groups, StatementPair
+from slowwave.transforms.observations.groups import StatementGroups, StatementPair
 from slowwave.transforms.observations.merges.likeness import merge_likelihood
 from slowwave.transforms.observations.merges.near import NearStatements
 from slowwave.transforms.observations.pairs.conflicts import conflicts
 from slowwave.transforms.observations.pairs.plain_wording import reading_of
-from slowwave.transforms.observations.pairs.reading import Reading, reading
+from slowwave.transforms.observations.pairs.reading import ParsedStatement, reading
 from slowwave.transforms.observations.pairs.relation import Relation
 from slowwave.transforms.observations.params import ObservationParams
 
@@ -32,7 +32,7 @@ def likely_mergers(
     statements: pl.DataFrame,
     near: NearStatements,
     pairs: Sequence[StatementPair],
-    found: Groups,
+    found: StatementGroups,
     params: ObservationParams,
 ) -> list[StatementPair]:
     """The pairs of statements that hold, may be one fact and are not one observation; of each project the likeliest.
@@ -76,7 +76,7 @@ def likely_mergers(
     return chosen
 
 
-def _differing(earlier: Reading, later: Reading, *, across: bool) -> str:
+def _differing(earlier: ParsedStatement, later: ParsedStatement, *, across: bool) -> str:
     """What only one of them says, in words."""
     mine, other = (
         list(dict.fromkeys(one.as_written(word) for word in one.content if word not in another.content))
@@ -84,12 +84,12 @@ def _differing(earlier: Reading, later: Reading, *, across: bool) -> str:
     )
     types = "their memory types differ; " if across else ""
     if mine and other:
-        return f"{types}one says {_listed(mine)}, the other {_listed(other)}"
+        return f"{types}one says {_join_words(mine)}, the other {_join_words(other)}"
     if mine or other:
-        return f"{types}one has more words: {_listed(mine or other)}"
+        return f"{types}one has more words: {_join_words(mine or other)}"
     return f"{types}the same content words"
 
 
-def _listed(words: Sequence[str]) -> str:
+def _join_words(words: Sequence[str]) -> str:
     left = len(words) - _SHOWN_WORDS
     return ", ".join(words[:_SHOWN_WORDS]) + (f" and {left:,} more" if left > 0 else "")

@@ -26,7 +26,7 @@ _PARTS = 8  # of the buckets, by the last bits of their keys
 _ASKED_AT_ONCE = 4_096  # a statement meets up to 700 others
 
 
-class Candidates(NamedTuple):
+class CandidatePairs(NamedTuple):
     """Pairs of statements, by number: `left` came before `right`; `likeness` is their vectors' product, an integer."""
 
     left: Integers
@@ -34,7 +34,7 @@ class Candidates(NamedTuple):
     likeness: Integers
 
 
-def mixed(*parts: np.ndarray) -> Integers:
+def mix_keys(*parts: np.ndarray) -> Integers:
     """A key of some integers of each row; different ones hardly ever share one."""
     state = np.zeros(parts[0].shape, np.uint64)
     for part in parts:
@@ -70,7 +70,7 @@ class _Buckets:
         for a, b in columns:
             other = none if b is None else bases[:, b]
             valid = (bases[:, a] >= 0) & ((other >= 0) | (b is None))
-            keys[free[valid]] = mixed(scopes[valid], bases[valid, a], other[valid])
+            keys[free[valid]] = mix_keys(scopes[valid], bases[valid, a], other[valid])
             free += valid
         is_asked = np.zeros(len(which), bool)
         is_asked[asked] = True
@@ -93,7 +93,7 @@ class _Buckets:
             self.places[at] = begin + own
             self.first[at] = begin + np.repeat(starts, np.diff(np.r_[starts, len(entries)]))[own]
 
-    def met(self, asked: Integers, is_known: np.ndarray, bucket: int) -> tuple[Integers, Integers, Integers]:
+    def find_pairs(self, asked: Integers, is_known: np.ndarray, bucket: int) -> tuple[Integers, Integers, Integers]:
         """Pairs of an earlier statement and one of `asked`, sorted by the latter, and how many buckets they share."""
         sizes = self.begins[asked + 1] - self.begins[asked]
         entries = np.repeat(self.begins[asked] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
@@ -111,13 +111,13 @@ class _Buckets:
 
 def pair_candidates(
     texts: PairTexts, which: Integers, scopes: Integers, is_known: np.ndarray, params: ObservationParams
-) -> Candidates:
+) -> CandidatePairs:
     """`candidates_of` all statements, without those that are too little alike to have a relation."""
-    none = Candidates(*(np.zeros(0, np.int64) for _ in range(3)))
+    none = CandidatePairs(*(np.zeros(0, np.int64) for _ in range(3)))
     met = candidates_of(np.arange(len(which)), texts, which, scopes, is_known, params)
     # of each some thousands at once: all that were met take several times as much memory
-    found = [none, *(Candidates(*(part[some.likeness >= RELATED_LIKENESS] for part in some)) for some in met)]
-    return Candidates(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+    found = [none, *(CandidatePairs(*(part[some.likeness >= RELATED_LIKENESS] for part in some)) for some in met)]
+    return CandidatePairs(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
 
 def candidates_of(
@@ -127,7 +127,7 @@ def candidates_of(
     scopes: Integers,
     is_known: np.ndarray,
     params: ObservationParams,
-) -> Iterator[Candidates]:
+) -> Iterator[CandidatePairs]:
     """The most alike statements before each one asked about, at most `params.neighbours`, most alike first.
 
     Args:
@@ -142,7 +142,7 @@ def candidates_of(
         return
     buckets = _Buckets(asked, texts, which, scopes, params)
     for start in range(0, len(asked), _ASKED_AT_ONCE):
-        left, right, shared = buckets.met(asked[start : start + _ASKED_AT_ONCE], is_known, params.bucket)
+        left, right, shared = buckets.find_pairs(asked[start : start + _ASKED_AT_ONCE], is_known, params.bucket)
         best = first_per(right, np.lexsort((-left, -shared, right)), _PRESELECTED * params.neighbours)
         left, right = left[best], right[best]
         likeness = np.concatenate(
@@ -152,7 +152,7 @@ def candidates_of(
             ]
         )
         best = first_per(right, np.lexsort((-left, -likeness, right)), params.neighbours)
-        yield Candidates(left[best], right[best], likeness[best])
+        yield CandidatePairs(left[best], right[best], likeness[best])
 
 
 def first_per(group: Integers, order: Integers, count: int) -> Integers:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from slowwave.transforms.observations.pairs.reading import Reading
+from slowwave.transforms.observations.pairs.reading import ParsedStatement
 from slowwave.transforms.observations.pairs.tokens import READ_CHARACTERS
 from slowwave.transforms.observations.pairs.words import OPPOSING_PREFIXES, OPPOSITES, SCALES
 
@@ -63,12 +63,12 @@ def _beyond(mine: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
     return tuple(left)
 
 
-def _numbers(one: Reading, other: Reading) -> tuple[str, ...]:
+def _numbers(one: ParsedStatement, other: ParsedStatement) -> tuple[str, ...]:
     """Its numbers; "one" is a number only beside another."""
     return ("1",) if not one.numbers and other.numbers and not one.unsaid(_ONE) else one.numbers
 
 
-def _names(mine: Reading, other: Reading) -> list[Conflict]:
+def _names(mine: ParsedStatement, other: ParsedStatement) -> list[Conflict]:
     """A name must stand in the other statement in some form, capitalised or not."""
     unstated, unstated_other = mine.names.difference(other.content), other.names.difference(mine.content)
     only_a = tuple(sorted(other.unsaid(unstated))) if unstated else ()
@@ -76,14 +76,14 @@ def _names(mine: Reading, other: Reading) -> list[Conflict]:
     return [Conflict("name", only_a, only_b)] if only_a or only_b else []
 
 
-def _opposites(mine: Reading, other: Reading) -> list[Conflict]:
+def _opposites(mine: ParsedStatement, other: ParsedStatement) -> list[Conflict]:
     only_a, only_b = set(mine.content).difference(other.content), set(other.content).difference(mine.content)
     if not only_a or not only_b:
         return []
     pairs = [
         *_on_one_scale(only_a, only_b),
-        *_prefixed(only_a, only_b),
-        *((a, b) for b, a in _prefixed(only_b, only_a)),
+        *_prefix_opposites(only_a, only_b),
+        *((a, b) for b, a in _prefix_opposites(only_b, only_a)),
     ]
     if not pairs:
         return []
@@ -95,7 +95,7 @@ def _on_one_scale(only_a: set[str], only_b: set[str]) -> list[tuple[str, str]]:
     return [(a, scales[scale]) for a in only_a & _ON_SCALES if (scale := OPPOSITES.get(a, a)) in scales]
 
 
-def _prefixed(only_a: set[str], only_b: set[str]) -> list[tuple[str, str]]:
+def _prefix_opposites(only_a: set[str], only_b: set[str]) -> list[tuple[str, str]]:
     """Words of the one that are words of the other with a prefix that turns them round: "unsafe", "non-blocking"."""
     return [
         (a, a.removeprefix(prefix))
@@ -106,7 +106,7 @@ def _prefixed(only_a: set[str], only_b: set[str]) -> list[tuple[str, str]]:
     ]
 
 
-def _roles(mine: Reading, other: Reading) -> list[Conflict]:
+def _roles(mine: ParsedStatement, other: ParsedStatement) -> list[Conflict]:
     """The same words in other parts: "from staging to production", "tabs over spaces", who does what to whom."""
     if mine.bindings == other.bindings and (mine.content == other.content or _is_turned(mine, other)):
         return []
@@ -122,7 +122,7 @@ def _roles(mine: Reading, other: Reading) -> list[Conflict]:
     return []
 
 
-def _is_turned(mine: Reading, other: Reading) -> bool:
+def _is_turned(mine: ParsedStatement, other: ParsedStatement) -> bool:
     """Whether a part at the end of the one ("…, before pushing") stands at the beginning of the other."""
     bound = {word for _, word in mine.bindings}
     return len(mine.content) == len(other.content) and any(
@@ -132,7 +132,7 @@ def _is_turned(mine: Reading, other: Reading) -> bool:
     )
 
 
-def _negations(mine: Reading, other: Reading) -> list[Conflict]:
+def _negations(mine: ParsedStatement, other: ParsedStatement) -> list[Conflict]:
     """Another count of negations, or the same count of other words."""
     if mine.negations == other.negations:
         return []
@@ -149,7 +149,7 @@ def _negations(mine: Reading, other: Reading) -> list[Conflict]:
     return [Conflict("role", tuple(sorted(f"not {w}" for w in only_a)), tuple(sorted(f"not {w}" for w in only_b)))]
 
 
-def conflicts(mine: Reading, other: Reading) -> list[Conflict]:
+def conflicts(mine: ParsedStatement, other: ParsedStatement) -> list[Conflict]:
     """All that keeps two statements apart, in order of kind; [] where nothing does."""
     found = _apart("number", _numbers(mine, other), _numbers(other, mine))
     found += _negations(mine, other)

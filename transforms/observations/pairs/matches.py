@@ -18,7 +18,7 @@ _COMPILED_PAIRS, _FURTHER_PAIRS = 8_000, 500
 _COMPILED_BLOCK, _BLOCK = 4_096, 256
 
 
-class Side(NamedTuple):
+class WordCoverage(NamedTuple):
     """Of one text of each pair its words (padding is -1), and how well the other text covers each.
 
     best: the product with the most alike word of the other text, 0 to 127²; that is full with one of its own base.
@@ -35,13 +35,15 @@ def matching_size(pairs: int) -> int:
     return _COMPILED_BLOCK if _loops(pairs) is not None else _BLOCK
 
 
-def matched_words(texts: PairTexts, left: Integers, right: Integers, *, pairs: int) -> tuple[Side, Side]:
+def matched_words(
+    texts: PairTexts, left: Integers, right: Integers, *, pairs: int
+) -> tuple[WordCoverage, WordCoverage]:
     """The words of the texts of each pair, as wide as the longest; of `pairs` in all these are some."""
     a, b = (_words(texts, of) for of in (left, right))
     loops = _loops(pairs)
     if loops is None or not len(texts.units):
-        return _matched(texts, a, b)
-    one, other = _unmatched(a), _unmatched(b)
+        return _compute_coverage(texts, a, b)
+    one, other = _empty_coverage(a), _empty_coverage(b)
     loops.matched(a, b, texts.units, texts.bases, one.best, other.best, one.is_same, other.is_same)
     return one, other
 
@@ -56,10 +58,12 @@ def _words(texts: PairTexts, of: Integers) -> NDArray[np.int32]:
     return np.ascontiguousarray(words[:, : max(1, int((words >= 0).sum(axis=1).max(initial=0)))])
 
 
-def _matched(texts: PairTexts, a: NDArray[np.int32], b: NDArray[np.int32]) -> tuple[Side, Side]:
+def _compute_coverage(
+    texts: PairTexts, a: NDArray[np.int32], b: NDArray[np.int32]
+) -> tuple[WordCoverage, WordCoverage]:
     """Without the compiled loop; products of two vectors are exact as single floats."""
     if not len(texts.units):
-        return _unmatched(a), _unmatched(b)
+        return _empty_coverage(a), _empty_coverage(b)
     units_a, units_b = (texts.units[words].astype(np.float32) for words in (a, b))
     units_a[a < 0], units_b[b < 0] = 0, 0  # padding is like nothing
     cosines: SingleFloats = units_a @ units_b.transpose(0, 2, 1)
@@ -70,10 +74,10 @@ def _matched(texts: PairTexts, a: NDArray[np.int32], b: NDArray[np.int32]) -> tu
     np.clip(cosines, 0, FULL, out=cosines)
     np.copyto(cosines, FULL, where=same)
     return (
-        Side(a, cosines.max(axis=2).astype(np.int64), same.any(axis=2)),
-        Side(b, cosines.max(axis=1).astype(np.int64), same.any(axis=1)),
+        WordCoverage(a, cosines.max(axis=2).astype(np.int64), same.any(axis=2)),
+        WordCoverage(b, cosines.max(axis=1).astype(np.int64), same.any(axis=1)),
     )
 
 
-def _unmatched(words: NDArray[np.int32]) -> Side:
-    return Side(words, np.zeros(words.shape, np.int64), np.zeros(words.shape, bool))
+def _empty_coverage(words: NDArray[np.int32]) -> WordCoverage:
+    return WordCoverage(words, np.zeros(words.shape, np.int64), np.zeros(words.shape, bool))

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from slowwave.transforms.core.compiled import compiled
+from slowwave.transforms.core.compiled import compile_kernel
 
 _FULL = np.int32(127 * 127)
 
 
-@compiled(
+@compile_kernel(
     "void(int32[:, ::1], int32[:, ::1], int8[:, ::1], int64[::1],"
     " int64[:, ::1], int64[:, ::1], boolean[:, ::1], boolean[:, ::1])"
 )
-def matched(words, other_words, units, bases, best, other_best, is_same, other_is_same):
+def fill_coverage(words, other_words, units, bases, best, other_best, is_same, other_is_same):
     """Fill what is 0 and false with how well each word of a pair's texts is covered by the other text.
 
     Args:

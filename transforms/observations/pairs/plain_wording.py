@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from slowwave.transforms.observations.pairs.reading import Reading, reading
+from slowwave.transforms.observations.pairs.reading import ParsedStatement, reading
 
 # Methods that read a statement as it is worded.
 _AS_WORDED = frozenset({"observe/1", "observe/2", "observe/3", "observe/4", "curate/1", "curate/2"})
@@ -42,7 +42,7 @@ _ITEM = r"[\w./+#-]*\w"
 _LIST = re.compile(rf"\b{_ITEM}(?:, {_ITEM})+,? (?:and|or) {_ITEM}\b")
 
 
-def reading_of(method: str) -> Callable[[str], Reading]:
+def reading_of(method: str) -> Callable[[str], ParsedStatement]:
     """Return how a method reads statements: from `observe/5` and `curate/3` on in plain wording."""
     return reading if method in _AS_WORDED else _plain_reading
 
@@ -52,7 +52,7 @@ def is_one_wording(one: str, other: str) -> bool:
     return plain_wording(one).casefold().strip(" .!;,") == plain_wording(other).casefold().strip(" .!;,")
 
 
-def _plain_reading(text: str) -> Reading:
+def _plain_reading(text: str) -> ParsedStatement:
     return reading(plain_wording(text))
 
 

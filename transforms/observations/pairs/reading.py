@@ -11,7 +11,7 @@ from slowwave.transforms.language.inflection import inflection
 from slowwave.transforms.language.lexicon import UNITS
 from slowwave.transforms.observations.pairs.tokens import (
     READ_CHARACTERS,
-    Token,
+    StatementToken,
     base_of,
     is_identifier,
     is_iso_day,
@@ -59,7 +59,7 @@ _FORMER = re.compile(
 )
 
 
-class Reading(NamedTuple):
+class ParsedStatement(NamedTuple):
     """A statement taken apart; tuples are sorted, except `content`.
 
     seen: every word; kept as these, which texts share, readings take a third of the memory of what they tell in sets.
@@ -111,7 +111,7 @@ class Reading(NamedTuple):
 
 
 @lru_cache(maxsize=100_000)
-def reading(text: str) -> Reading:
+def reading(text: str) -> ParsedStatement:
     """What `text` says; of a long one its first 2,000 characters."""
     return _Reader(text).read()
 
@@ -209,14 +209,14 @@ class _Reader:
         self._open_negations, self._subject_words = 0, -1
         self._binder = self._token = ""
 
-    def read(self) -> Reading:
+    def read(self) -> ParsedStatement:
         lower = self._text.lower()
         is_hinted = _has_any(lower, _CHANGE_HINTS)
         changes = {match.group() for match in _CHANGE.finditer(lower)} if is_hinted else set()
         self._skipped = _OF_CHANGE if changes else frozenset()
         self._read_tokens()
         self._negations.extend([""] * self._open_negations)
-        return Reading(
+        return ParsedStatement(
             tuple(self._seen),
             tuple(self._content),
             tuple(self._written),
@@ -278,7 +278,7 @@ class _Reader:
                 self._read_other(self._tokens[place], seen, place)
                 is_awaited = True
 
-    def _read_other(self, token: Token, seen: _Word, place: int) -> None:
+    def _read_other(self, token: StatementToken, seen: _Word, place: int) -> None:
         _, lower, base, sort, _, found, is_past, _ = seen
         if sort == "word":
             self._read_word(token, lower, base, is_past=is_past)
@@ -304,7 +304,7 @@ class _Reader:
         if glued:
             self._state(glued)
 
-    def _read_word(self, token: Token, word: str, base: str, *, is_past: bool) -> None:
+    def _read_word(self, token: StatementToken, word: str, base: str, *, is_past: bool) -> None:
         if self._is_value(token, word, base) or word in self._skipped:
             return
         if word in NEGATIONS or base in NEGATIONS:
@@ -326,7 +326,7 @@ class _Reader:
                 self._names.add(base)
             self._read_content(base, is_past=is_past)
 
-    def _is_value(self, token: Token, word: str, base: str) -> bool:
+    def _is_value(self, token: StatementToken, word: str, base: str) -> bool:
         """Whether a word is a unit, an ordinal, a day or a month; then it is stated."""
         is_after_number, self._is_after_number = self._is_after_number, False
         day = WEEKDAYS.get(base) or WEEKDAYS.get(word) or MONTHS.get(word)

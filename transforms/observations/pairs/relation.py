@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from slowwave.transforms.observations.pairs.conflicts import Conflict, conflicts
-from slowwave.transforms.observations.pairs.reading import Reading
+from slowwave.transforms.observations.pairs.reading import ParsedStatement
 from slowwave.transforms.observations.pairs.words import CONTRASTS, GENERIC, NUMBERED, RETRACTING, STATES
 from slowwave.transforms.observations.params import ObservationParams
 
@@ -42,7 +42,7 @@ NOTHING = Relation(None, "")
 
 
 def relation(
-    earlier: Reading, later: Reading, similarity: int, params: ObservationParams, *, is_later: bool
+    earlier: ParsedStatement, later: ParsedStatement, similarity: int, params: ObservationParams, *, is_later: bool
 ) -> Relation:
     """What `later` is to `earlier`.
 
@@ -65,7 +65,7 @@ def relation(
     if same is not None and not conflicts(earlier, later):
         return same
     if is_change:
-        changed = _changed(earlier, later, only_earlier, only_later)
+        changed = _find_stated_change(earlier, later, only_earlier, only_later)
         if changed is not None:
             return changed
     perhaps = _may_be_one(earlier, later, only_earlier, only_later, similarity, params)
@@ -78,8 +78,8 @@ def relation(
 
 
 def _may_be_one(
-    earlier: Reading,
-    later: Reading,
+    earlier: ParsedStatement,
+    later: ParsedStatement,
     only_earlier: Sequence[str],
     only_later: Sequence[str],
     similarity: int,
@@ -100,14 +100,17 @@ def _may_be_one(
     if only_earlier and only_later:
         if {CONTRASTS.get(word) for word in only_earlier} & {CONTRASTS.get(word, "") for word in only_later}:
             return None
-        said = f"one says {_listed(_written(earlier, only_earlier))}, the other {_listed(_written(later, only_later))}"
+        said = (
+            f"one says {_join_words(_words_as_written(earlier, only_earlier))}, the other "
+            f"{_join_words(_words_as_written(later, only_later))}"
+        )
         return Relation("may_be_one", said)
-    extra = (*_written(earlier, only_earlier), *_written(later, only_later))
-    return Relation("may_be_one", f"one has more words: {_listed(extra)}")
+    extra = (*_words_as_written(earlier, only_earlier), *_words_as_written(later, only_later))
+    return Relation("may_be_one", f"one has more words: {_join_words(extra)}")
 
 
 def _may_contradict(
-    earlier: Reading, later: Reading, only_earlier: Sequence[str], only_later: Sequence[str]
+    earlier: ParsedStatement, later: ParsedStatement, only_earlier: Sequence[str], only_later: Sequence[str]
 ) -> Relation:
     """Something runs, lives or is kept in one place, says the one, and in another, says the other; it may do both."""
     if earlier.is_past or later.is_past or earlier.changes or later.changes or not only_earlier or not only_later:
@@ -124,14 +127,16 @@ def _may_contradict(
     ]
     if not is_one_frame or not is_named or not places[0] & places[1] or frame[0] != earlier.content[0]:
         return NOTHING
-    words = (*_written(earlier, only_earlier), *_written(later, only_later))
-    said = f"{' '.join(_written(earlier, only_earlier))} against {' '.join(_written(later, only_later))}"
+    words = (*_words_as_written(earlier, only_earlier), *_words_as_written(later, only_later))
+    said = (
+        f"{' '.join(_words_as_written(earlier, only_earlier))} against {' '.join(_words_as_written(later, only_later))}"
+    )
     return Relation("may_contradict", f"may be at odds, unless it is both: {said}", words)
 
 
 def _same_fact(
-    earlier: Reading,
-    later: Reading,
+    earlier: ParsedStatement,
+    later: ParsedStatement,
     only_earlier: Sequence[str],
     only_later: Sequence[str],
     similarity: int,
@@ -139,15 +144,15 @@ def _same_fact(
 ) -> Relation | None:
     if only_earlier and only_later:
         return None
-    extra = (*_written(earlier, only_earlier), *_written(later, only_later))
+    extra = (*_words_as_written(earlier, only_earlier), *_words_as_written(later, only_later))
     needed = params.more_words_similarity if extra else params.same_words_similarity
     if similarity < round(needed * 10_000):
         return None
-    return Relation("same_fact", f"the same with {_listed(extra)}" if extra else "the same content words")
+    return Relation("same_fact", f"the same with {_join_words(extra)}" if extra else "the same content words")
 
 
-def _changed(
-    earlier: Reading, later: Reading, only_earlier: Sequence[str], only_later: Sequence[str]
+def _find_stated_change(
+    earlier: ParsedStatement, later: ParsedStatement, only_earlier: Sequence[str], only_later: Sequence[str]
 ) -> Relation | None:
     """The later one says itself that something has changed: it names the old value, or puts another in its place."""
     about = [word for word in dict.fromkeys(earlier.content) if word not in GENERIC] or list(earlier.content)
@@ -157,18 +162,20 @@ def _changed(
     news = [word for word in only_later if word not in RETRACTING and word not in GENERIC]
     share = len(covered) / len(about)
     if later.is_retraction and not news and share >= _RETRACTED_SHARE and not _contrary(earlier, later):
-        return Relation("supersedes", "it takes this back", _written(earlier, covered), is_retraction=True)
+        return Relation("supersedes", "it takes this back", _words_as_written(earlier, covered), is_retraction=True)
     needed = 1.0 if earlier.changes else _COVERED_SHARE  # a change can only be followed by one of its outcome
     is_told = about[0] in later.content and bool(later.former & set(about))
     if share >= needed and is_told and (news or later.negations != earlier.negations):
         return Relation(
             "supersedes",
-            f"it says that this has changed ({_listed(sorted(later.changes))})",
-            _written(earlier, covered),
+            f"it says that this has changed ({_join_words(sorted(later.changes))})",
+            _words_as_written(earlier, covered),
         )
-    if _moved(earlier, later):
+    if _has_moved(earlier, later):
         return Relation(
-            "supersedes", "moved to another place", (*_written(earlier, only_earlier), *_written(later, only_later))
+            "supersedes",
+            "moved to another place",
+            (*_words_as_written(earlier, only_earlier), *_words_as_written(later, only_later)),
         )
     frame = [word for word in earlier.content if word in later.content]
     replaced = 0 < len(set(only_earlier)) <= _CHANGED_WORDS and 0 < len(set(only_later)) <= _CHANGED_WORDS
@@ -178,12 +185,12 @@ def _changed(
         and _is_one_subject(earlier, later)
         and len(frame) >= _FRAME_SHARE * len(earlier.content)
     ):
-        old, new = _written(earlier, only_earlier), _written(later, only_later)
-        return Relation("supersedes", f"now {_listed(new)} instead of {_listed(old)}", (*old, *new))
+        old, new = _words_as_written(earlier, only_earlier), _words_as_written(later, only_later)
+        return Relation("supersedes", f"now {_join_words(new)} instead of {_join_words(old)}", (*old, *new))
     return None
 
 
-def _moved(earlier: Reading, later: Reading) -> bool:
+def _has_moved(earlier: ParsedStatement, later: ParsedStatement) -> bool:
     """Whether who lived somewhere has moved to a place with a name."""
     going = next((word for word in later.content if word in _MOVES), None)
     if going is None or "live" not in earlier.content:
@@ -192,20 +199,20 @@ def _moved(earlier: Reading, later: Reading) -> bool:
     return is_one and any(binder == "to" and place in later.names for binder, place in later.bindings)
 
 
-def _is_one_subject(earlier: Reading, later: Reading) -> bool:
+def _is_one_subject(earlier: ParsedStatement, later: ParsedStatement) -> bool:
     """Whether both begin with one word, and share one that is not too general to take a new value."""
     frame = set(earlier.content) & set(later.content)
     return earlier.content[0] == later.content[0] and bool(frame - GENERIC | frame & STATES)
 
 
-def _contrary(earlier: Reading, later: Reading) -> bool:
+def _contrary(earlier: ParsedStatement, later: ParsedStatement) -> bool:
     """Whether it is itself about what is taken back: "forget that" of a statement that took something back."""
     return earlier.is_retraction and later.is_retraction
 
 
 def _incompatible(
-    earlier: Reading,
-    later: Reading,
+    earlier: ParsedStatement,
+    later: ParsedStatement,
     only_earlier: Sequence[str],
     only_later: Sequence[str],
     *,
@@ -230,15 +237,15 @@ def _incompatible(
             return NOTHING
     elif not conflict.is_two_sided or not shared or not _is_value(conflict, earlier, later):
         return NOTHING
-    mine, other = _written(earlier, conflict.mine), _written(later, conflict.other)
+    mine, other = _words_as_written(earlier, conflict.mine), _words_as_written(later, conflict.other)
     words = (*mine, *other)
-    said = _listed(words) if conflict.kind == "negation" else f"{_listed(mine)} against {_listed(other)}"
+    said = _join_words(words) if conflict.kind == "negation" else f"{_join_words(mine)} against {_join_words(other)}"
     if is_later:
         return Relation("supersedes", f"newer, and the {conflict.kind} is another: {said}", words)
     return Relation("contradicts", f"both at once, and the {conflict.kind} is another: {said}", words)
 
 
-def _is_value(conflict: Conflict, earlier: Reading, later: Reading) -> bool:
+def _is_value(conflict: Conflict, earlier: ParsedStatement, later: ParsedStatement) -> bool:
     """Whether what differs is said of the subject, and does not name it."""
     if conflict.kind not in _VALUES or len(conflict.mine) != 1 or len(conflict.other) != 1:
         return False
@@ -258,9 +265,9 @@ def _is_value(conflict: Conflict, earlier: Reading, later: Reading) -> bool:
     return True
 
 
-def _written(one: Reading, words: Sequence[str]) -> tuple[str, ...]:
+def _words_as_written(one: ParsedStatement, words: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(one.as_written, words)))
 
 
-def _listed(words: Sequence[str]) -> str:
+def _join_words(words: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(words))

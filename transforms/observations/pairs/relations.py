@@ -11,7 +11,7 @@ import polars as pl
 from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.observations.pairs.candidates import RELATED_LIKENESS
 from slowwave.transforms.observations.pairs.plain_wording import is_one_wording
-from slowwave.transforms.observations.pairs.reading import Reading, reading
+from slowwave.transforms.observations.pairs.reading import ParsedStatement, reading
 from slowwave.transforms.observations.pairs.relation import NOTHING, Relation, relation
 from slowwave.transforms.observations.pairs.scores import pair_features, similarity
 from slowwave.transforms.observations.pairs.texts import UNIT, PairTexts
@@ -44,7 +44,7 @@ def pair_relations(
     likeness: Integers,
     alike: Integers,
     params: ObservationParams,
-    read: Callable[[str], Reading] = reading,
+    read: Callable[[str], ParsedStatement] = reading,
 ) -> list[Relation]:
     """The relation of each pair of texts, given by number in `contents`, as `read` reads them; see `relation`."""
     found = [NOTHING] * len(alike)

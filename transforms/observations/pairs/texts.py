@@ -55,7 +55,7 @@ class PairTexts:
         """The same texts, sets of numbers told apart by codes that do not go up in step."""
         return replace(self, digits=self.digits_apart)
 
-    def taken(self, places: Integers) -> PairTexts:
+    def select_texts(self, places: Integers) -> PairTexts:
         """Some of the texts, in the order given."""
         rows = ("words", "sums", "lengths", "digits", "digits_apart")
         return replace(self, **{name: getattr(self, name)[places] for name in rows})
@@ -78,7 +78,7 @@ class ReadyTexts:
         (held, made), self._kept = self._kept, None
         known = pl.DataFrame({"text": held}).with_row_index("place")
         places = texts.to_frame("text").join(known, on="text", how="left", maintain_order="left")["place"]
-        return None if places.has_nulls() else made.taken(places.cast(pl.Int64).to_numpy())
+        return None if places.has_nulls() else made.select_texts(places.cast(pl.Int64).to_numpy())
 
 
 def _squares(vectors: NDArray[np.integer]) -> Integers:
@@ -141,7 +141,7 @@ def pair_texts(texts: pl.Series, word_vectors: WordVectors) -> PairTexts:
         of_number = is_number[columns]
         for codes, told in ((codes_in_step, digits), (codes_apart, digits_apart)):
             np.add.at(told, start + rows[of_number], codes(columns[of_number]))
-        sums[block] = _units(_summed(some, vectors))
+        sums[block] = _units(_sum_vectors(some, vectors))
     return PairTexts(
         words=found,
         weights=np.append(weights, np.int32(0)),
@@ -154,7 +154,7 @@ def pair_texts(texts: pl.Series, word_vectors: WordVectors) -> PairTexts:
     )
 
 
-def _summed(counts: Any, vectors: NDArray[np.int16]) -> NDArray[np.integer]:  # noqa: ANN401 - scipy has no types
+def _sum_vectors(counts: Any, vectors: NDArray[np.int16]) -> NDArray[np.integer]:  # noqa: ANN401 - scipy has no types
     """The sums of the vectors of each text's words; only the words of these texts are held with more bits."""
     used, column = np.unique(counts.indices, return_inverse=True)
     longest = int(counts.sum(axis=1).max(initial=0))

@@ -25,7 +25,7 @@ _DIGITS_READ = 12
 _ALSO = {"life": "live", "requir": "require", "favourit": "favorite", "favourite": "favorite"}
 
 
-class Token(NamedTuple):
+class StatementToken(NamedTuple):
     """A word as written, whether it is capitalised, and whether it begins a sentence."""
 
     text: str
@@ -65,9 +65,9 @@ def is_identifier(text: str) -> bool:
     return _IDENTIFIER.search(text) is not None and not _SYMBOL.fullmatch(text)
 
 
-def tokens(text: str) -> list[Token]:
+def tokens(text: str) -> list[StatementToken]:
     """The tokens of the first 2,000 characters, in order."""
-    found: list[Token] = []
+    found: list[StatementToken] = []
     starts = True
     has_number_words = False
     pieces = _TOKENS.split(text[:READ_CHARACTERS])  # what stands between tokens, and the tokens, by turns
@@ -90,8 +90,8 @@ def tokens(text: str) -> list[Token]:
 class _Parts(NamedTuple):
     """The words of a raw token at the start of a sentence and inside one; and what its closing punctuation tells."""
 
-    starting: tuple[Token, ...]
-    inside: tuple[Token, ...]
+    starting: tuple[StatementToken, ...]
+    inside: tuple[StatementToken, ...]
     ends_sentence: bool
     has_number_word: bool
 
@@ -101,15 +101,15 @@ def _parts(raw: str) -> _Parts:
     word = raw[:-1] if raw[-1] in ".,:;" else raw
     if word.isalpha():  # as most are, and all below leaves it as it is
         is_capitalised = word[0].isupper()
-        first, token = Token(word, is_capitalised, True), Token(word, is_capitalised, False)
+        first, token = StatementToken(word, is_capitalised, True), StatementToken(word, is_capitalised, False)
         return _Parts((first,), (token,), raw[-1] in ".:", word.lower() in _NUMBERS_IN_WORDS)
     closing = raw[len(raw.rstrip(".,:;'’-!?+")) :]
     bare = _OWNED.sub("", raw.strip("'’-:;").rstrip(".,+").lstrip("#") or raw)
     words = (bare,)
     if "-" in bare and not is_identifier(bare.replace("-", "")):
         words = tuple(word for word in bare.split("-") if word)
-    inside = tuple([Token(word, word[:1].isupper(), starts=False) for word in words])
-    first = tuple([Token(word, word[:1].isupper(), starts=True) for word in words[:1]])
+    inside = tuple([StatementToken(word, word[:1].isupper(), starts=False) for word in words])
+    first = tuple([StatementToken(word, word[:1].isupper(), starts=True) for word in words[:1]])
     return _Parts(
         starting=first + inside[1:],
         inside=inside,
@@ -118,9 +118,9 @@ def _parts(raw: str) -> _Parts:
     )
 
 
-def _in_digits(found: list[Token]) -> list[Token]:
+def _in_digits(found: list[StatementToken]) -> list[StatementToken]:
     """Numbers in words as digits: "twenty five", "two hundred"; "one" alone is hardly ever a number."""
-    out: list[Token] = []
+    out: list[StatementToken] = []
     total, is_open = 0, False
     for token in found:
         word = token.text.lower()

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from slowwave.transforms.language.inflection import inflection
 from slowwave.transforms.observations.pairs.tokens import number
 from slowwave.transforms.observations.pairs.words import BINDERS, RELATIVE_DAYS
-from slowwave.transforms.observations.states.clause_words import ClauseWords, Form, form_of
+from slowwave.transforms.observations.states.clause_words import ClauseWords, WordForm, form_of
 from slowwave.transforms.observations.states.clauses import has_verb
 from slowwave.transforms.observations.states.plan_words import (
     AIMS,
@@ -56,7 +56,7 @@ _SHORTEST_DOING = 5
 _LEAST_WORDS = 3
 
 
-class Phrase(NamedTuple):
+class ActPhrase(NamedTuple):
     """The uninflected words of a phrase, the names among them, and the preposition before it, "and", or nothing."""
 
     binder: str
@@ -75,7 +75,7 @@ class Act(NamedTuple):
     verb: str
     form: str
     stage: str
-    phrases: tuple[Phrase, ...]
+    phrases: tuple[ActPhrase, ...]
     said: str
     marks: frozenset[str]
     inner: str
@@ -127,15 +127,15 @@ def stated_acts(text: str) -> StatedActs:
     subject = clause.own[named[0]] if is_one else " ".join(clause.own[at] for at in named)
     found = clause.read(verb)
     if is_owner and len(named) > 1:  # "Ana's tour is ending": the tour is what the act is about
-        thing = Phrase(
-            "", tuple(clause.own[at] for at in named[1:]), frozenset(), " ".join(clause.written(1, verb - 1))
+        thing = ActPhrase(
+            "", tuple(clause.own[at] for at in named[1:]), frozenset(), " ".join(clause.words_as_written(1, verb - 1))
         )
         found = [act._replace(phrases=(thing, *act.phrases)) for act in found]
     for piece in others:
         more = _Acts(piece)
         if more.lower[:1] and more.lower[0] in _JOINING and more.is_finite(1):
             found += more.read(1)
-    return StatedActs(subject, " ".join(clause.written(0, verb)), tuple(found))
+    return StatedActs(subject, " ".join(clause.words_as_written(0, verb)), tuple(found))
 
 
 @dataclass
@@ -190,7 +190,7 @@ class _Acts(ClauseWords):
             ):
                 one.phrases, one.end = other.phrases, other.end
         is_denied = self.is_not or self.is_never or self.is_over
-        return [self._closed(one, is_denied=is_denied) for one in self._open]
+        return [self._close_act(one, is_denied=is_denied) for one in self._open]
 
     def _word(self, at: int) -> str:
         return self.lower[at] if 0 <= at < len(self.lower) else ""
@@ -199,7 +199,7 @@ class _Acts(ClauseWords):
         """Reads what stands there; where to read on."""
         word = self.lower[at]
         if word in _JOINING:
-            self._joined(at)
+            self._handle_joining_word(at)
         elif self._is_closed:
             pass
         elif word in SUBORDINATE:
@@ -216,14 +216,14 @@ class _Acts(ClauseWords):
         elif self._is_verb(at):
             self._verb(at)
         else:
-            self._named(at)
+            self._add_to_phrase(at)
         return at + 1
 
     def _begin(self, verb: str, form: str, at: int) -> None:
         self._act = _Open(verb, form, self._stage, self._start, at, at + 1)
         self._open.append(self._act)
 
-    def _joined(self, at: int) -> None:
+    def _handle_joining_word(self, at: int) -> None:
         """A clause begins anew, or a phrase goes on."""
         if self.is_finite(at + 1):
             self._stage, self._start, self._act = DONE, at + 1, None
@@ -304,7 +304,7 @@ class _Acts(ClauseWords):
             or self._is_doing(at, form)
         )
 
-    def _is_doing(self, at: int, form: Form) -> bool:
+    def _is_doing(self, at: int, form: WordForm) -> bool:
         """Whether it is a verb in -ing, not a noun or a part of one."""
         before = self._word(at - 1)
         if form.form != "ing" or before in DETERMINERS:
@@ -332,7 +332,7 @@ class _Acts(ClauseWords):
             self._open[-1].stage = TO_BE
         self._may_be_finite = False
 
-    def _named(self, at: int) -> None:
+    def _add_to_phrase(self, at: int) -> None:
         word = self.lower[at]
         self._may_be_finite = False
         if word in PHRASE_ENDS or word in _ALSO_BINDS:
@@ -359,9 +359,9 @@ class _Acts(ClauseWords):
             and not self.tokens[at - 1].is_capitalised
         )
 
-    def _closed(self, one: _Open, *, is_denied: bool) -> Act:
+    def _close_act(self, one: _Open, *, is_denied: bool) -> Act:
         phrases = tuple(
-            Phrase(
+            ActPhrase(
                 binder,
                 tuple(_thing(self.own[at]) for at in places),
                 frozenset(_thing(self.own[at]) for at in places if self.tokens[at].is_capitalised),
@@ -378,13 +378,13 @@ class _Acts(ClauseWords):
 
 
 @lru_cache(maxsize=20_000)
-def _form(word: str) -> Form:
+def _form(word: str) -> WordForm:
     """As `form_of`, with the verbs that are known here."""
     form = form_of(word)
     own = _own(word)
     if form.is_verb or form.form == "past" or own not in KNOWN_VERBS:
         return form
-    return Form(own, is_verb=True, form="s" if word != own and word.endswith("s") else form.form)
+    return WordForm(own, is_verb=True, form="s" if word != own and word.endswith("s") else form.form)
 
 
 def _own(word: str) -> str:

@@ -105,7 +105,7 @@ def state_changes(stated: Iterable[Stated]) -> list[StateChange]:
                 by_key.setdefault((one.scope, claim.subject, claim.attribute), []).append(found)
     changes = [change for group in values.values() if len(group) > 1 for change in _of_value(group)]
     changes += [change for group in acts.values() for change in _of_act(group)]
-    changes += _told(told, values)
+    changes += _stated_changes(told, values)
     known = {(one.earlier, one.later) for one in changes}
     changes += [
         StateChange(*one[:2], one.subject, one.what, one.before, one.after)
@@ -223,7 +223,7 @@ def _is_one_object(a: Claim, b: Claim) -> bool:
     return b.attribute[0] not in {"make", "plan"} and (a.stage == GOING or a.value == b.value)
 
 
-def _told(told: list[tuple[int, _One]], values: dict[_Key, list[_One]]) -> Iterable[StateChange]:
+def _stated_changes(told: list[tuple[int, _One]], values: dict[_Key, list[_One]]) -> Iterable[StateChange]:
     """What a statement itself tells as changed; from the statement of the value until then, where there is one."""
     known: dict[tuple[int, tuple[str, ...]], list[_One]] = {}
     for (scope, _, _), group in values.items():

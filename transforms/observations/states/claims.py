@@ -43,7 +43,7 @@ def claims(text: str, *, is_numbered: bool = True, is_telling: bool = True) -> t
     told, owned = (transition_claim(text), owned_claim(text)) if is_telling else (None, None)
     label = _LABEL.match(text) if ":" in text else None
     if label is not None:
-        labelled = _labelled(label.group(1), label.group(2))
+        labelled = _labelled_claim(label.group(1), label.group(2))
         read = (labelled,) if labelled is not None else ()
     else:
         read = clause_claims(_CLAUSE_ENDS.split(text, maxsplit=1)[0])
@@ -51,7 +51,7 @@ def claims(text: str, *, is_numbered: bool = True, is_telling: bool = True) -> t
     return tuple(one for one in (told, *read, numbered, owned) if one is not None)
 
 
-def _labelled(label: str, value: str) -> Claim | None:
+def _labelled_claim(label: str, value: str) -> Claim | None:
     """Of "Coverage of the parser: 85 %": a label that names what it is the value of, and a number or a status."""
     subject = words_of(label)
     words = words_of(_CLAUSE_ENDS.split(value, maxsplit=1)[0])

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from slowwave.transforms.language.inflection import inflection
-from slowwave.transforms.observations.pairs.tokens import Token, base_of, number, tokens
+from slowwave.transforms.observations.pairs.tokens import StatementToken, base_of, number, tokens
 from slowwave.transforms.observations.pairs.words import BINDERS, ORDINALS
 from slowwave.transforms.observations.states.words import (
     AUXILIARIES,
@@ -76,7 +76,7 @@ def words_of(text: str) -> tuple[str, ...]:
     )
 
 
-class Form(NamedTuple):
+class WordForm(NamedTuple):
     """A word's uninflected form, whether it can be a verb, and the form it is in."""
 
     base: str
@@ -85,19 +85,19 @@ class Form(NamedTuple):
 
 
 @lru_cache(maxsize=20_000)
-def form_of(word: str) -> Form:
+def form_of(word: str) -> WordForm:
     """The uninflected form of a lower-case word, whether it can be a verb, and its form: verbs that are nouns, too."""
     if word in IRREGULAR_PAST:
-        return Form(IRREGULAR_PAST[word], is_verb=True, form="past")
+        return WordForm(IRREGULAR_PAST[word], is_verb=True, form="past")
     found = inflection(word)
     if word.endswith("ing") and found.form != "ing":
         for verb in (word[:-3], f"{word[:-3]}e", word[:-4]):
             if verb in SAME_ACTS or verb in PLACED:
-                return Form(verb, is_verb=True, form="ing")
+                return WordForm(verb, is_verb=True, form="ing")
     base = base_of(word)
     if word.endswith("s") and (base in PLACED or base in INTENTS or base in SURE_VERBS):
-        return Form(base, is_verb=True, form="s")
-    return Form(base, found.is_verb or base in SAME_ACTS or base in INTENTS, found.form)
+        return WordForm(base, is_verb=True, form="s")
+    return WordForm(base, found.is_verb or base in SAME_ACTS or base in INTENTS, found.form)
 
 
 class ClauseWords:
@@ -108,7 +108,7 @@ class ClauseWords:
         every = _split_contractions(tokens(clause))
         self.is_over, self.is_never, self.is_not = False, False, False
         self.not_at, self.over_at, self.is_now = 0, 0, False
-        kept: list[Token] = []
+        kept: list[StatementToken] = []
         places: list[int] = []
         lower = [one.text.lower() for one in every]
         at = 0
@@ -184,7 +184,7 @@ class ClauseWords:
                 found.append(base)
         return tuple(found)
 
-    def written(self, start: int, count: int) -> list[str]:
+    def words_as_written(self, start: int, count: int) -> list[str]:
         """Words as they stand."""
         return [one.text for one in self.tokens[start : start + count]]
 
@@ -198,7 +198,7 @@ class ClauseWords:
     ) -> Claim:
         """A value: `at` is where the verb and where the value begins."""
         names = frozenset(one.text.lower() for one in self.tokens[at[1] :] if one.is_capitalised)
-        says = (" ".join(self.written(0, at[0])), " ".join(self.written(at[0], at[1] - at[0])), said)
+        says = (" ".join(self.words_as_written(0, at[0])), " ".join(self.words_as_written(at[0], at[1] - at[0])), said)
         return Claim("value", subject, attribute, value, names, 0, is_completed=False, says=says)
 
     def act(
@@ -227,12 +227,12 @@ class ClauseWords:
         if not value or value[-1] in PRONOUNS:
             return None
         says = (
-            " ".join(self.written(0, verb)),
-            " ".join(self.written(start, self.width)),
+            " ".join(self.words_as_written(0, verb)),
+            " ".join(self.words_as_written(start, self.width)),
             self.whole(verb, start + self.width),
         )
         is_known = bool(rest) and rest[0].text.lower() in DEFINITE
-        before = " ".join(self.written(verb, start + self.width - verb)) if stage == OVER else ""
+        before = " ".join(self.words_as_written(verb, start + self.width - verb)) if stage == OVER else ""
         return Claim(
             *("act", subject, (act,), value, names, stage),
             is_completed=is_completed,
@@ -257,14 +257,14 @@ def _is_number(word: str) -> bool:
     return number(word) is not None or word in ORDINALS
 
 
-def _split_contractions(found: list[Token]) -> list[Token]:
+def _split_contractions(found: list[StatementToken]) -> list[StatementToken]:
     """The words of "doesn't" and "I'm" apart."""
-    out: list[Token] = []
+    out: list[StatementToken] = []
     for one in found:
         match = _NOT.match(one.text) or _SHORT.match(one.text)
         if match:
             short = match.group(2).lower()
-            word = Token(_LONG[short], is_capitalised=False, starts=False)
+            word = StatementToken(_LONG[short], is_capitalised=False, starts=False)
             out += [one._replace(text=match.group(1)), word]
         else:
             out.append(one)

@@ -71,12 +71,12 @@ class _Clause(ClauseWords):
 
     def read(self) -> tuple[Claim, ...]:
         """What it claims; () where nothing can be told."""
-        found = self._read()
+        found = self._read_claim()
         if found is not None and found.stage == DONE and self.is_long_ago:
             return ()
         return tuple(one._replace(is_now=self.is_now) for one in (found, self._also) if one is not None)
 
-    def _read(self) -> Claim | None:
+    def _read_claim(self) -> Claim | None:
         verb = self.verb()
         if verb is None:
             return None
@@ -105,11 +105,11 @@ class _Clause(ClauseWords):
         if self.lower[at : at + 2] == ["going", "to"]:
             return self.act(subject, verb, at + 2, PLANNED)
         if base in ENROLLING and form.form == "past":
-            return self._enrolled(subject, verb, at)
+            return self._read_enrolment(subject, verb, at)
         if base in INTENTS and word not in STATUS:
             return self._intent(subject, verb, at)
         if base in PLACED and (form.form in {"past", "other"} or base in {"live", "work", "run", "stay"}):
-            placed = self._placed(subject, verb, at)
+            placed = self._read_placement(subject, verb, at)
             if placed is not None:
                 return placed
         if form.form == "ing" and word not in STATUS:
@@ -121,14 +121,14 @@ class _Clause(ClauseWords):
     def _doing(self, subject: tuple[str, ...], verb: int, at: int) -> Claim | None:
         if self.is_now and self.base[at] in {"read", "watch"}:
             return self._at_present(subject, verb, at)
-        return self._started(subject, verb, at)
+        return self._read_started_act(subject, verb, at)
 
     def _at_a_time(self, subject: tuple[str, ...], verb: int, at: int) -> Claim | None:
         """So: "is on Monday": a day, or an hour."""
         value = self.value(at + 1)
         if not value or not (value[0] in WEEKDAYS or value[0] in MONTHS or number(value[0])):
             return None
-        said = " ".join(self.written(at, 1 + self.width))
+        said = " ".join(self.words_as_written(at, 1 + self.width))
         return self.claim(subject, ("is", self.lower[at]), value, (verb, at), said)
 
     def _at_present(self, subject: tuple[str, ...], verb: int, at: int) -> Claim | None:
@@ -161,7 +161,7 @@ class _Clause(ClauseWords):
         ):
             if len(value) > _LONGEST_PHRASE:
                 return None
-            return self.claim(subject, ("is",), value, (verb, at), " ".join(self.written(at, len(value))))
+            return self.claim(subject, ("is",), value, (verb, at), " ".join(self.words_as_written(at, len(value))))
         return None
 
     def _have(self, subject: tuple[str, ...], verb: int, at: int) -> Claim | None:
@@ -179,7 +179,7 @@ class _Clause(ClauseWords):
                 return self.act_on(subject, verb, "plan", at + 2, OVER)
             return self.act(subject, verb, at + 1, PLANNED)
         if form.form == "past" or word in PARTICIPLES:
-            return self._done(subject, verb, at, NOT_YET if is_open else DONE)
+            return self._read_act(subject, verb, at, NOT_YET if is_open else DONE)
         return self._count(subject, verb, at)
 
     def _journey(self, subject: tuple[str, ...], verb: int, at: int) -> Claim | None:
@@ -225,18 +225,18 @@ class _Clause(ClauseWords):
             return self._intent(subject, verb, verb)
         if base in {"have", "own", "prefer", "use"} | PLACED.keys() and not is_past:
             return self._present(subject, verb, base)
-        return self._done(subject, verb, verb, DONE if is_past else PRESENT)
+        return self._read_act(subject, verb, verb, DONE if is_past else PRESENT)
 
     def _present(self, subject: tuple[str, ...], verb: int, base: str) -> Claim | None:
         """What has one value at a time, or is done."""
         if base in {"have", "own"}:
             return self._count(subject, verb, verb + 1)
         if base == "prefer":
-            return self._preferred(subject, verb)
-        found = self._used_for(subject, verb) if base == "use" else self._placed(subject, verb, verb)
-        return found or self._done(subject, verb, verb, PRESENT)
+            return self._read_preference(subject, verb)
+        found = self._used_for(subject, verb) if base == "use" else self._read_placement(subject, verb, verb)
+        return found or self._read_act(subject, verb, verb, PRESENT)
 
-    def _started(self, subject: tuple[str, ...], verb: int, at: int) -> Claim | None:
+    def _read_started_act(self, subject: tuple[str, ...], verb: int, at: int) -> Claim | None:
         """An act under way; "working on restoring X" is about restoring, "working on X" about making it."""
         if self.base[at : at + 1] == ["plan"]:
             return self._intent(subject, verb, at)
@@ -246,7 +246,7 @@ class _Clause(ClauseWords):
             return self.act(subject, verb, at + 2, GOING)
         return self.act_on(subject, verb, "make", at + 2, GOING)
 
-    def _done(self, subject: tuple[str, ...], verb: int, at: int, stage: int) -> Claim | None:
+    def _read_act(self, subject: tuple[str, ...], verb: int, at: int, stage: int) -> Claim | None:
         """An act in the past or the present; "finished restoring X" is about restoring, "finished X" making."""
         base = self.base[at]
         after = self.lower[at + 1] if at + 1 < len(self.lower) else "."
@@ -258,15 +258,15 @@ class _Clause(ClauseWords):
                 return self.act(subject, verb, at + 1, stage, is_completed=True)
             return self.act_on(subject, verb, "make", at + 1, stage, is_completed=True)
         if base in STARTING:
-            return self._started(subject, verb, at + (2 if after == "to" else 1))
+            return self._read_started_act(subject, verb, at + (2 if after == "to" else 1))
         if base in CANCELLING:
             return self.act_on(subject, verb, "plan", at + 1, OVER)
         if base in STOPPING:
             return self.act(subject, verb, at + 1, OVER) if form_of(after).form == "ing" else None
         if base == "get" and form_of(after).base in ENROLLING:
-            return self._enrolled(subject, verb, at + 1)
+            return self._read_enrolment(subject, verb, at + 1)
         if base in ENROLLING:
-            return self._enrolled(subject, verb, at)
+            return self._read_enrolment(subject, verb, at)
         return self.act(subject, verb, at, stage)
 
     def _event(self, subject: tuple[str, ...], verb: int, at: int) -> Claim | None:
@@ -290,7 +290,9 @@ class _Clause(ClauseWords):
         value = self.value(start)
         if not value or len(value) > _LONGEST_PHRASE:
             return None
-        return self.claim(subject, (attribute, kind), value, (verb, start), " ".join(self.written(start, self.width)))
+        return self.claim(
+            subject, (attribute, kind), value, (verb, start), " ".join(self.words_as_written(start, self.width))
+        )
 
     def _intent(self, subject: tuple[str, ...], verb: int, at: int) -> Claim | None:
         """The act that is planned, wanted or considered: "… to visit", "… visiting", "looking forward to playing"."""
@@ -306,7 +308,7 @@ class _Clause(ClauseWords):
             return self.act_on(subject, verb, "plan", start, PLANNED)
         return None
 
-    def _placed(self, subject: tuple[str, ...], verb: int, at: int) -> Claim | None:
+    def _read_placement(self, subject: tuple[str, ...], verb: int, at: int) -> Claim | None:
         base, after = self.base[at], self.lower[at + 1] if at + 1 < len(self.lower) else ""
         binder = after if after in PLACED[base] else "" if "" in PLACED[base] else None
         if binder is None or self.is_not or self.is_never:
@@ -317,7 +319,7 @@ class _Clause(ClauseWords):
         value = self.value(start)
         if not value or len(value) > _LONGEST_PHRASE:
             return None
-        said = " ".join(self.written(start, self.width))
+        said = " ".join(self.words_as_written(start, self.width))
         self._also = self.act_on(subject, verb, base, start, PRESENT)
         is_day = value[0] in WEEKDAYS or value[0] in MONTHS
         if base in OF_PEOPLE and self.lower[start] in {"a", "an"}:
@@ -325,11 +327,11 @@ class _Clause(ClauseWords):
         kind = "day" if is_day else binder if binder in {"as", "by", "with", "after"} else ""
         return self.claim(subject, (base, kind), value, (verb, start), said)
 
-    def _preferred(self, subject: tuple[str, ...], verb: int) -> Claim | None:
+    def _read_preference(self, subject: tuple[str, ...], verb: int) -> Claim | None:
         value = self.value(verb + 1, stops=frozenset({"over", "to", "than", "for", "when", "in", "because"}))
         if not value or len(value) > _LONGEST_PHRASE:
             return None
-        said = " ".join(self.written(verb + 1, self.width))
+        said = " ".join(self.words_as_written(verb + 1, self.width))
         rest = self.lower[verb + 1 + self.width :]
         topic = self.value(verb + 2 + self.width) if rest[:1] == ["for"] else ()
         return self.claim(subject, ("prefer", *topic), value, (verb, verb + 1), said)
@@ -339,11 +341,11 @@ class _Clause(ClauseWords):
         end = verb + 1 + self.width
         if not value or len(value) > _LONGEST_PHRASE or end >= len(self.lower) or self.lower[end] != "for":
             return None
-        said = " ".join(self.written(verb + 1, self.width))
+        said = " ".join(self.words_as_written(verb + 1, self.width))
         what = self.value(end + 1)
         return self.claim(subject, ("use", "for", *what), value, (verb, verb + 1), said) if what else None
 
-    def _enrolled(self, subject: tuple[str, ...], verb: int, at: int) -> Claim | None:
+    def _read_enrolment(self, subject: tuple[str, ...], verb: int, at: int) -> Claim | None:
         """So: "signed up for a workshop": will attend it."""
         for place in range(at + 1, min(at + 3, len(self.lower) - 1)):
             if self.lower[place] in {"for", "in"}:

@@ -157,7 +157,7 @@ def _marks_of_plan(plan: Act) -> set[_Mark]:
     acts: set[_Mark] = {("act", _act(plan.verb)), ("verb", _stem(plan.verb)), ("any",)}
     if plan.verb in PLANNING:
         acts.add(("planned",))
-    return _named(plan) | {("event", head) for head in heads} | {(*act, head) for act in acts for head in heads}
+    return _name_marks(plan) | {("event", head) for head in heads} | {(*act, head) for act in acts for head in heads}
 
 
 def _marks_of_deed(deed: Act) -> set[_Mark]:
@@ -169,10 +169,10 @@ def _marks_of_deed(deed: Act) -> set[_Mark]:
     if act == "get":
         acts.add(("planned",))
     events = {("event", _stem(head)) for head in deed.heads if head in EVENTS}
-    return _named(deed) | events | {(*one, _stem(head)) for one in acts for head in deed.heads}
+    return _name_marks(deed) | events | {(*one, _stem(head)) for one in acts for head in deed.heads}
 
 
-def _named(act: Act) -> set[_Mark]:
+def _name_marks(act: Act) -> set[_Mark]:
     """Names, and what is named with two words."""
     twos = {phrase.words[-2:] for phrase in act.phrases if len(phrase.words) > 1}
     return {("name", name) for name in act.names} | {("two", *two) for two in twos if all(map(_tells, two))}
@@ -194,7 +194,7 @@ def _newest(
             same = _one_thing(plan.act, deed, plan.told)
             is_sure = one.at - earlier_at <= _SOON or not same.isdisjoint(deed.names)
             if same and (is_sure or not _may_be_another(same, often)):
-                return number_of, plan, deed, _written(deed, same)
+                return number_of, plan, deed, _find_phrase_text(deed, same)
     return None
 
 
@@ -203,7 +203,7 @@ def _may_be_another(same: frozenset[str], often: set[str]) -> bool:
     return all(word in ROUTINE or word[:_FIRST_LETTERS] in often for word in same)
 
 
-def _written(deed: Act, same: frozenset[str]) -> str:
+def _find_phrase_text(deed: Act, same: frozenset[str]) -> str:
     return next((phrase.said for phrase in deed.phrases if not same.isdisjoint(phrase.words)), "")
 
 
@@ -218,7 +218,7 @@ def _one_thing(plan: Act, deed: Act, told: frozenset[str]) -> frozenset[str]:
     names = plan.names & deed.names
     is_other = not names and bool(told) and bool(deed.names) and told.isdisjoint(deed.names)
     objects = [phrase.words[-1] for phrase in deed.phrases if phrase.binder in {"", "&"}]
-    heads = _shared(objects, plan.heads)
+    heads = _shared_words(objects, plan.heads)
     is_made = meant in CREATING | ACCOMPLISHED | FINISHED and _is_finished_by(meant, _act(deed.inner))
     if deed.verb in FINISHED and heads and not is_other and is_made:
         return heads
@@ -243,7 +243,7 @@ def _by_name(plan: Act, deed: Act, *, is_same_act: bool) -> frozenset[str]:
     act, meant = _act(deed.verb), _act(plan.verb)
     names = plan.names & deed.names
     placed = _names_after(plan, PLACES | {""}) & _names_after(deed, PLACES | {""})
-    words = _shared(
+    words = _shared_words(
         [*([plan.verb] if plan.verb not in PLANNING else []), *{*plan.words} - plan.names - TICKETS],
         [word for word in (deed.verb, *deed.words) if word not in deed.names],
     )
@@ -266,12 +266,12 @@ def _by_words(plan: Act, deed: Act, heads: frozenset[str], *, is_same_act: bool)
         if len(two) > 1 and all(map(_tells, two)) and deed.verb not in EMPTY_VERBS:
             return frozenset(two)
     act, meant = _act(deed.verb), _act(plan.verb)
-    events = _shared(deed.heads, plan.heads) & EVENTS
+    events = _shared_words(deed.heads, plan.heads) & EVENTS
     is_event = bool(events) and act in TAKING_PART and (plan.verb in PLANNING or meant in TAKING_PART)
     if not ((is_same_act and heads) or is_event):
         return frozenset()
     same = heads if is_same_act and heads else events
-    shared = _shared(_others(deed, same), _others(plan, same))
+    shared = _shared_words(_others(deed, same), _others(plan, same))
     if not shared and (not same.isdisjoint(ROUTINE) or (_beside(deed, same) and _beside(plan, same))):
         return frozenset()
     return same | shared
@@ -305,7 +305,7 @@ def _tells(word: str) -> bool:
     return word not in SAYS_NOTHING and word not in EMPTY_VERBS
 
 
-def _shared(some: Iterable[str], others: Iterable[str]) -> frozenset[str]:
+def _shared_words(some: Iterable[str], others: Iterable[str]) -> frozenset[str]:
     """The first's words that have one stem with one of the others."""
     others = [word for word in others if _tells(word)]
     return frozenset(word for word in some if _tells(word) and any(_is_stem(word, other) for other in others))

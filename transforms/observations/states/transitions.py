@@ -76,7 +76,7 @@ _TOO_WIDE = frozenset({"everything", "all", "i", "there", "what", "both", "you"}
 
 def transition_claim(text: str) -> Claim | None:
     """A statement that tells both what was and what is; None: it does not."""
-    return _of_two(text) or _lost(text) or _is_now(text)
+    return _of_two(text) or _read_loss(text) or _is_now(text)
 
 
 def _of_two(text: str) -> Claim | None:
@@ -110,7 +110,7 @@ def _is_act(after: str) -> bool:
     return word.isalpha() and word.islower() and form_of(word).is_verb and form_of(word).form in {"base", "other"}
 
 
-def _lost(text: str) -> Claim | None:
+def _read_loss(text: str) -> Claim | None:
     match = _LOST.match(text)
     if match is None or _NO_EVENT.search(text[: match.start("verb")]):
         return None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from slowwave.transforms.observations.states.acts import stated_acts
 from slowwave.transforms.observations.states.changes import StateChange, change_between, stated_change
-from slowwave.transforms.observations.turns.cues import Cue, GoesOn, Statement, Turn, by_subject, turns_of
+from slowwave.transforms.observations.turns.cues import Cue, GoesOn, Statement, StatusChange, by_subject, turns_of
 from slowwave.transforms.observations.turns.hopes import came_about, hope_cues, moved_in
 from slowwave.transforms.observations.turns.lives import (
     bond_cues,
@@ -26,11 +26,11 @@ from slowwave.transforms.observations.turns.lives import (
 from slowwave.transforms.observations.turns.runs import later_runs
 from slowwave.transforms.observations.turns.steps import steps_done
 from slowwave.transforms.observations.turns.told import ToldChange, told_change
-from slowwave.transforms.observations.turns.troubles import healed, health_cues
+from slowwave.transforms.observations.turns.troubles import has_healed, health_cues
 from slowwave.transforms.observations.turns.works import further, work_cues
 
 _GOES_ON: dict[str, GoesOn] = {
-    "health": healed,
+    "health": has_healed,
     "trouble": came_about,
     "awaited": came_about,
     "event": came_about,
@@ -48,19 +48,21 @@ _SOME_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - only which of two is later c
 _LATER = datetime(2000, 1, 3)  # noqa: DTZ001
 
 
-class Reading(NamedTuple):
+class ChangeReaders(NamedTuple):
     """How steps of work, runs and what one statement tells by itself are read."""
 
-    steps: Callable[[Iterable[Statement]], Iterator[Turn]]
-    runs: Callable[[Iterable[Statement]], Iterator[Turn]]
+    steps: Callable[[Iterable[Statement]], Iterator[StatusChange]]
+    runs: Callable[[Iterable[Statement]], Iterator[StatusChange]]
     told: Callable[[str], ToldChange | None]
 
 
-THIRD = Reading(steps_done, later_runs, told_change)
+THIRD = ChangeReaders(steps_done, later_runs, told_change)
 """How `observe/3` reads them."""
 
 
-def turns(told: Iterable[Statement], known: Iterable[StateChange] = (), reading: Reading = THIRD) -> list[StateChange]:
+def turns(
+    told: Iterable[Statement], known: Iterable[StateChange] = (), reading: ChangeReaders = THIRD
+) -> list[StateChange]:
     """The changes between statements, in order of their numbers, but for those `known`.
 
     Of a statement that tells a known change nothing more is told by itself.
@@ -92,14 +94,14 @@ def told_turn(text: str) -> StateChange | None:
     return stated_change(text) or next(iter(turns((Statement(0, 0, _SOME_TIME, text),))), None)
 
 
-def _turns(told: list[Statement], reading: Reading) -> Iterator[Turn]:
+def _turns(told: list[Statement], reading: ChangeReaders) -> Iterator[StatusChange]:
     for some in by_subject(one for one in told if one.is_staged):
         yield from turns_of(some, _cues, _GOES_ON)
     yield from reading.steps(one for one in told if one.is_step)
     yield from reading.runs(one for one in told if one.is_run)
     for one in told:
         if one.is_told and (change := reading.told(one.text)) is not None:
-            yield Turn(None, one.statement, change.subject, "", change.before, change.after)
+            yield StatusChange(None, one.statement, change.subject, "", change.before, change.after)
 
 
 @lru_cache(maxsize=20_000)

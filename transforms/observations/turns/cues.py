@@ -58,7 +58,7 @@ class Statement(NamedTuple):
     is_run: bool = True
 
 
-class Turn(NamedTuple):
+class StatusChange(NamedTuple):
     """From what to what something came, from one statement to another; earlier: None where `later` tells both."""
 
     earlier: int | None
@@ -93,7 +93,7 @@ def stem(word: str) -> str:
 
 def turns_of(
     told: list[Statement], cues_of: Callable[[str], tuple[Cue, ...]], goes_on: dict[str, GoesOn]
-) -> Iterator[Turn]:
+) -> Iterator[StatusChange]:
     """Of statements about one subject, in order of time: of each cue the newest before it that it goes on from."""
     if not any(cues_of(one.text) for one in told[1:]):
         return  # and the first need not be read
@@ -110,8 +110,8 @@ def turns_of(
             found = _newest(one, cue, seen.get(cue.ladder, []), rule, lambda word: count()[word] <= _RARE)
             if found is not None:
                 before, earlier = found
-                subject, of = _named(one.text)[0], _attribute(cue.ladder)
-                yield Turn(before.statement, one.statement, subject, of, earlier.said, cue.said)
+                subject, of = _first_words(one.text)[0], _attribute(cue.ladder)
+                yield StatusChange(before.statement, one.statement, subject, of, earlier.said, cue.said)
         for cue in cues:
             seen.setdefault(cue.ladder, []).append((one, cue))
 
@@ -129,7 +129,7 @@ def by_subject(told: Iterable[Statement]) -> Iterator[list[Statement]]:
     """Statements that begin with one word, articles passed over, and may meet, in order of time."""
     groups: dict[tuple[int, str], list[Statement]] = {}
     for one in told:
-        _, word = _named(one.text)
+        _, word = _first_words(one.text)
         if word:
             groups.setdefault((one.scope, word), []).append(one)
     for some in groups.values():
@@ -143,7 +143,7 @@ def _attribute(ladder: str) -> str:
     return thing if name in {"work", "count"} else name if name in {"health", "home"} else ""
 
 
-def _named(text: str) -> tuple[str, str]:
+def _first_words(text: str) -> tuple[str, str]:
     """What a statement begins with, as written, and its first word that names; '' where none does."""
     match = _FIRST.match(text)
     return ("", "") if match is None else (match[1], match[2].lower())

@@ -33,14 +33,14 @@ def hope_cues(text: str, subject: str) -> Iterator[Cue]:
         for match in pattern.finditer(text):
             about = stems(beside(text, *match.span(), side), is_before=side == "before") - {named}
             if about and (stage == 0 or is_so(text, match.start())):
-                yield Cue(ladder, stage, about, frozenset(), _said(text, match, side))
+                yield Cue(ladder, stage, about, frozenset(), _text_at_match(text, match, side))
     if (seeks := _SEEKS_HOME.search(text)) is not None:
         yield Cue("home", 0, frozenset(), frozenset(), seeks.group())
     elif (has := _HAS_HOME.search(text)) is not None and is_so(text, has.start()):
         yield Cue("home", 1, frozenset(), frozenset(), has.group())
 
 
-def _said(text: str, match: re.Match[str], side: str) -> str:
+def _text_at_match(text: str, match: re.Match[str], side: str) -> str:
     around = beside(text, *match.span(), "before" if side == "before" else "after")
     return f"{around} {match.group()}" if side == "before" else f"{match.group()} {around}"
 

@@ -14,7 +14,7 @@ from slowwave.transforms.language.hinted import Hinted
 Side = Literal["before", "after"]
 
 
-class Phrase(NamedTuple):
+class StagePhrase(NamedTuple):
     """A ladder, the stage of it that the phrase tells, and the side on which what it is about is named."""
 
     ladder: str
@@ -113,7 +113,9 @@ _PHRASES: tuple[tuple[str, int, Side, str, str], ...] = (
         "learn|mastered|fluent|expert|certified",
     ),
 )  # fmt: skip
-PHRASES = tuple(Phrase(ladder, stage, side, Hinted(pattern, hints)) for ladder, stage, side, pattern, hints in _PHRASES)
+PHRASES = tuple(
+    StagePhrase(ladder, stage, side, Hinted(pattern, hints)) for ladder, stage, side, pattern, hints in _PHRASES
+)
 
 _NOT_SO = re.compile(
     r"\b(?:not|never|no|want\w*|need(?:s|ed)?|hop\w+|try\w*|tried|will|would|can|could|should|must|if|when|to|offer\w*"

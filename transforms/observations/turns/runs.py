@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from slowwave.transforms.language.hinted import Hinted
-from slowwave.transforms.observations.turns.cues import Statement, Turn
+from slowwave.transforms.observations.turns.cues import Statement, StatusChange
 
 _OF = Hinted(
     r"\b(?P<passed>\d+) (?:of|out of|/) (?P<all>\d+)\b(?: [\w-]+){0,3} (?:now )?pass(?:es|ed|ing)?\b",
@@ -30,7 +30,7 @@ _NOT_SO = re.compile(
 )
 
 
-def later_runs(told: Iterable[Statement]) -> Iterator[Turn]:
+def later_runs(told: Iterable[Statement]) -> Iterator[StatusChange]:
     """Of runs of as many tests, and of builds, each that went otherwise than the one before."""
     tests: dict[tuple[int, str], tuple[Statement, str, str]] = {}
     builds: dict[int, tuple[Statement, int, str]] = {}
@@ -40,7 +40,7 @@ def later_runs(told: Iterable[Statement]) -> Iterator[Turn]:
             count = match.groupdict().get("passed") or match["all"]
             before = tests.get((one.scope, match["all"]))
             if before is not None and before[0].at < one.at and before[1] != count:
-                yield Turn(before[0].statement, one.statement, "", "", before[2], match.group())
+                yield StatusChange(before[0].statement, one.statement, "", "", before[2], match.group())
             tests[one.scope, match["all"]] = (one, count, match.group())
         for state, pattern in enumerate(_BUILDS):
             match = pattern.search(one.text)
@@ -48,5 +48,5 @@ def later_runs(told: Iterable[Statement]) -> Iterator[Turn]:
                 continue
             last = builds.get(one.scope)
             if last is not None and last[0].at < one.at and last[1] < state:
-                yield Turn(last[0].statement, one.statement, "", "", last[2], match.group())
+                yield StatusChange(last[0].statement, one.statement, "", "", last[2], match.group())
             builds[one.scope] = (one, state, match.group())

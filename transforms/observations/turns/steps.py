@@ -16,7 +16,7 @@ from slowwave.transforms.language.lexicon import word_map, words
 from slowwave.transforms.observations.pairs.words import BINDERS
 from slowwave.transforms.observations.states.clause_words import words_of
 from slowwave.transforms.observations.states.plan_words import SAYS_NOTHING
-from slowwave.transforms.observations.turns.cues import Statement, Turn, stem
+from slowwave.transforms.observations.turns.cues import Statement, StatusChange, stem
 
 _VERBS = word_map(
     "add create write implement introduce build=add remove delete drop strip=remove fix resolve repair correct=fix "
@@ -79,7 +79,7 @@ _SHORTEST_WORD = 3
 _COMPARED = 16
 
 
-class Step(NamedTuple):
+class TaskStep(NamedTuple):
     """A step: whether it is still to be done, and its verb's meaning.
 
     names, others: names in code of what it is done to, and of what else is said of it. heads, stems: the stems of what
@@ -96,7 +96,7 @@ class Step(NamedTuple):
     said: str
 
 
-def step_of(text: str) -> Step | None:
+def step_of(text: str) -> TaskStep | None:
     """The step that a statement of one sentence tells; None: none."""
     said = text.replace("**", "").strip()
     opened = _OPENERS.match(said)
@@ -138,7 +138,7 @@ def _verb(word: str) -> tuple[str | None, str]:
     return _VERBS.get(found.base) if found.form in {"past", "ing"} else None, found.form
 
 
-def step_to(verb: str, rest: str, said: str, *, is_to_be: bool) -> Step | None:
+def step_to(verb: str, rest: str, said: str, *, is_to_be: bool) -> TaskStep | None:
     """The step of a verb's meaning, done to what `rest` begins with; None: it names nothing."""
     if not (rest[0].isalnum() or rest[0] in "`'\"<@$-"):
         return None
@@ -151,7 +151,7 @@ def step_to(verb: str, rest: str, said: str, *, is_to_be: bool) -> Step | None:
         return None
     kind = _KIND.search(_JOINED.split(thing, maxsplit=1)[0])
     names = names_in_code(thing)
-    return Step(
+    return TaskStep(
         *(is_to_be, verb, names, names_in_code(named) - names, _stems(thing), _stems(named)),
         "" if kind is None else kind[1].lower(),
         said[: len(said) - len(rest) + match.end()].strip(),
@@ -171,9 +171,9 @@ def names_in_code(text: str) -> frozenset[str]:
     return frozenset(word.strip("().:").split("(")[0].split("/")[-1].lower() for word in found) - {""}
 
 
-def steps_done(told: Iterable[Statement]) -> Iterator[Turn]:
+def steps_done(told: Iterable[Statement]) -> Iterator[StatusChange]:
     """Of each step that was done the statement that it was to be which shares most with it; a step is done once."""
-    waiting: list[tuple[Statement, Step] | None] = []
+    waiting: list[tuple[Statement, TaskStep] | None] = []
     by_mark: dict[tuple[int, str], list[int]] = {}
     for one in sorted(told, key=lambda one: (one.at, one.statement)):
         step = step_of(one.text)
@@ -194,10 +194,10 @@ def steps_done(told: Iterable[Statement]) -> Iterator[Turn]:
                     best, shared = number, same
         if best >= 0 and (planned := waiting[best]) is not None:
             waiting[best] = None
-            yield Turn(planned[0].statement, one.statement, "", "", planned[1].said, step.said)
+            yield StatusChange(planned[0].statement, one.statement, "", "", planned[1].said, step.said)
 
 
-def is_one_step(a: Step, b: Step) -> bool:
+def is_one_step(a: TaskStep, b: TaskStep) -> bool:
     """Whether two steps are one: verbs of one meaning, and the same name in code or most of the same words."""
     same, names = a.stems & b.stems, a.names & b.names
     is_other_sort = a.kind and b.kind and not (a.kind.startswith(b.kind) or b.kind.startswith(a.kind))

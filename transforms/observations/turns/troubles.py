@@ -43,7 +43,7 @@ def _health(stage: int, text: str, said: str) -> Cue:
     return Cue("health", stage, frozenset(_BODY.findall(text.lower())), frozenset(), said)
 
 
-def healed(before: Cue, after: Cue, apart: timedelta, _: Callable[[str], bool]) -> bool:
+def has_healed(before: Cue, after: Cue, apart: timedelta, _: Callable[[str], bool]) -> bool:
     """Whether who was hurt is well again: of the same part, where both name one."""
     is_one = not before.words or not after.words or not before.words.isdisjoint(after.words)
     return before.stage < after.stage and is_one and apart <= _HEALS_WITHIN

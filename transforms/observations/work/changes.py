@@ -15,7 +15,7 @@ from slowwave.transforms.observations.states.changes import (
     state_changes,
     stated_change,
 )
-from slowwave.transforms.observations.turns.changes import Reading, turns
+from slowwave.transforms.observations.turns.changes import ChangeReaders, turns
 from slowwave.transforms.observations.turns.cues import Statement
 from slowwave.transforms.observations.turns.steps import names_in_code
 from slowwave.transforms.observations.work.candidates import work_candidates
@@ -24,7 +24,7 @@ from slowwave.transforms.observations.work.plain import is_plain, states_somethi
 from slowwave.transforms.observations.work.runs import runs_since
 from slowwave.transforms.observations.work.told import told_since
 
-_FOURTH = Reading(work_done, runs_since, told_since)
+_FOURTH = ChangeReaders(work_done, runs_since, told_since)
 _SOME_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - only which of two is later counts
 _LATER = datetime(2000, 1, 3)  # noqa: DTZ001
 

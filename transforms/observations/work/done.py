@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from slowwave.transforms.observations.turns.cues import Statement, Turn
+from slowwave.transforms.observations.turns.cues import Statement, StatusChange
 from slowwave.transforms.observations.work.steps import WorkStep, is_carried_out, work_steps
 
 _COMPARED = 16
 _FAR = 64
 
 
-def work_done(told: Iterable[Statement]) -> Iterator[Turn]:
+def work_done(told: Iterable[Statement]) -> Iterator[StatusChange]:
     """Of each step that was done the statement that it was to be which shares most with it.
 
     A plan is carried out once: with it go all earlier ones of the same step, and one that is made anew takes the place
@@ -41,12 +41,12 @@ def work_done(told: Iterable[Statement]) -> Iterator[Turn]:
                 by_mark.setdefault(mark, []).append(len(waiting))
             waiting.append((one, step))
             continue
-        best = max(met, key=lambda found: (_shared(found[1][1], step), found[0]), default=None)
+        best = max(met, key=lambda found: (_count_shared(found[1][1], step), found[0]), default=None)
         for number, _ in met:
             waiting[number] = None
         if best is not None and step.is_news:
             planned, plan = best[1]
-            yield Turn(planned.statement, one.statement, "", "", plan.said, step.said)
+            yield StatusChange(planned.statement, one.statement, "", "", plan.said, step.said)
 
 
 def _steps(told: Iterable[Statement]) -> Iterator[tuple[Statement, WorkStep]]:
@@ -60,7 +60,7 @@ def _marks(step: WorkStep) -> list[str]:
     return sorted({*words, f"[{step.item}]"} if step.item else words)
 
 
-def _shared(plan: WorkStep, deed: WorkStep) -> tuple[int, int, int]:
+def _count_shared(plan: WorkStep, deed: WorkStep) -> tuple[int, int, int]:
     is_item = int(bool(plan.item) and plan.item == deed.item)
     if plan.step is None or deed.step is None:
         return is_item, 0, 0

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from slowwave.transforms.language.hinted import Hinted
-from slowwave.transforms.observations.turns.cues import Statement, Turn
+from slowwave.transforms.observations.turns.cues import Statement, StatusChange
 from slowwave.transforms.observations.turns.runs import later_runs
 
 _TOOLS = {
@@ -61,7 +61,7 @@ _NOT_SO = re.compile(
 )
 
 
-def runs_since(told: Iterable[Statement]) -> Iterator[Turn]:
+def runs_since(told: Iterable[Statement]) -> Iterator[StatusChange]:
     """Of runs of as many tests, of builds and of checks each that went otherwise than the one before."""
     some = sorted(told, key=lambda one: (one.at, one.statement))
     known = {(turn.earlier, turn.later): turn for turn in later_runs(some)}
@@ -78,7 +78,7 @@ def runs_since(told: Iterable[Statement]) -> Iterator[Turn]:
             before = last.get((one.scope, tool))
             if before is not None and before[0].at < one.at and before[1] < state and one.statement not in changed:
                 changed.add(one.statement)
-                yield Turn(before[0].statement, one.statement, "", "", before[2], match.group())
+                yield StatusChange(before[0].statement, one.statement, "", "", before[2], match.group())
             last[one.scope, tool] = (one, state, match.group())
             if state:
                 break  # what passes is not read as failing too

@@ -15,8 +15,8 @@ from slowwave.transforms.language.lexicon import NUMBER_WORDS
 from slowwave.transforms.observations.states.clause_words import words_of
 from slowwave.transforms.observations.states.plan_words import SAYS_NOTHING
 from slowwave.transforms.observations.turns.cues import stem
-from slowwave.transforms.observations.turns.steps import Step, is_one_step, step_to
-from slowwave.transforms.observations.work.marks import Marked, marked
+from slowwave.transforms.observations.turns.steps import TaskStep, is_one_step, step_to
+from slowwave.transforms.observations.work.marks import Marked, read_marks
 from slowwave.transforms.observations.work.verbs import work_verb
 
 _OPENERS = re.compile(
@@ -88,7 +88,7 @@ class WorkStep(NamedTuple):
     is_to_be: bool
     is_news: bool
     item: str
-    step: Step | None
+    step: TaskStep | None
     number: str
     place: frozenset[str]
     said: str
@@ -97,7 +97,7 @@ class WorkStep(NamedTuple):
 @lru_cache(maxsize=20_000)
 def work_steps(text: str) -> tuple[WorkStep, ...]:
     """The steps that a statement of one sentence tells, in its order: "removed the flag, and updated the help"."""
-    mark = marked(text)
+    mark = read_marks(text)
     first = _first_step(mark)
     if first is None:
         return ()
@@ -108,14 +108,14 @@ def work_steps(text: str) -> tuple[WorkStep, ...]:
             verb, form = (None, "") if led is None else work_verb(led[1].lower())
             if led is None or verb is None or form != ("base" if first.is_to_be else "past"):
                 continue
-            step = _told(verb, led[2], more, is_to_be=first.is_to_be)
+            step = _build_step(verb, led[2], more, is_to_be=first.is_to_be)
             if step is not None:
                 found.append(step._replace(is_news=first.is_news and step.is_news))
     return tuple(found)
 
 
 def _first_step(mark: Marked) -> WorkStep | None:
-    found = _read(mark.text)
+    found = _read_step(mark.text)
     if mark.is_item:
         is_to_be, item = not mark.is_done, " ".join(words_of(mark.text))
         if found is None:
@@ -126,7 +126,7 @@ def _first_step(mark: Marked) -> WorkStep | None:
     return found._replace(is_to_be=False, is_news=False)
 
 
-def _read(text: str) -> WorkStep | None:
+def _read_step(text: str) -> WorkStep | None:
     opened = _OPENERS.match(text)
     said = text[opened.end() :] if opened is not None else text.lstrip("#- *")
     label = _LABEL.match(said)
@@ -140,15 +140,15 @@ def _read(text: str) -> WorkStep | None:
         is_led = form == "base" or (to_be is not None and to_be["by"] and form == "ing")
         if verb is not None and form != "s" and (to_be is None or is_led):
             is_done = form == "past" and to_be is None
-            return _told(verb, led[2], rest, is_to_be=not is_done)
+            return _build_step(verb, led[2], rest, is_to_be=not is_done)
     if to_be is not None:
         return None
     new = _NEW.match(said)
     if new is not None:
-        return _told("add", new[1], said, is_to_be=False)
+        return _build_step("add", new[1], said, is_to_be=False)
     there = _IS_THERE.match(said)
     if there is not None:
-        return _told("add", there["object"], said[: there.end()], is_to_be=False)
+        return _build_step("add", there["object"], said[: there.end()], is_to_be=False)
     return _read_passive(said)
 
 
@@ -159,10 +159,10 @@ def _read_passive(said: str) -> WorkStep | None:
             continue
         verb, form = work_verb(match["verb"].lower())
         if verb is not None and form == "past":
-            return _told(verb, match["object"], match.group(), is_to_be=is_to_be)
+            return _build_step(verb, match["object"], match.group(), is_to_be=is_to_be)
     does = _DOES_NOW.match(said)
     if does is not None:
-        found = _told("update", f"{does['object']} to {does['rest']}", said, is_to_be=False)
+        found = _build_step("update", f"{does['object']} to {does['rest']}", said, is_to_be=False)
         return None if found is None else found._replace(said=said)
     return None
 
@@ -174,7 +174,7 @@ def _is_led_by_verb(phrase: str) -> bool:
     return form.is_verb and form.form in {"s", "ing", "past"} and word.isalpha()
 
 
-def _told(verb: str, rest: str, said: str, *, is_to_be: bool) -> WorkStep | None:
+def _build_step(verb: str, rest: str, said: str, *, is_to_be: bool) -> WorkStep | None:
     thing = _TOLD_APART.split(rest, maxsplit=1)[0]
     found = step_to(verb, thing, said[: len(said) - len(rest) + len(thing)], is_to_be=is_to_be) if thing else None
     if found is None:
@@ -212,7 +212,7 @@ def is_carried_out(plan: WorkStep, deed: WorkStep) -> bool:
     return not (is_elsewhere and (a.verb in _PLACED or not names))
 
 
-def _is_alike(a: Step, b: Step) -> bool:
+def _is_alike(a: TaskStep, b: TaskStep) -> bool:
     """Whether two steps are one though not by the same name: most of many words, or of one place one sort of thing."""
     same = a.stems & b.stems
     if a.names and b.names and a.names.isdisjoint(b.names):

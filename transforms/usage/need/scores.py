@@ -154,7 +154,7 @@ def _grades(cases: pl.DataFrame, cutoff: int, params: NeedParams) -> list[tuple[
     times = np.vstack([np.ones((1, blocks), dtype=np.int64), drawn.astype(np.int64)])
     found: dict[tuple[str, str], Floats] = {}
     for name in (params.method, _BASE_RATE):
-        counts = scores.resampled(scores.graded(counted, name, pl.Series(range(blocks))), times)
+        counts = scores.resample_blocks(scores.count_by_forecast(counted, name, pl.Series(range(blocks))), times)
         for metric, measure in _METRICS.items():
             found[name, metric] = measure(counts)
         whole = scores.Graded(counts.attempts[:1], counts.successes[:1])

@@ -77,22 +77,22 @@ class NeedEvidence:
         key = _key(self.active_scope, self.active_day)
         nearer = np.append(self.active_day, 0) + after
 
-        def moved(scope: Integers, day: Integers) -> Integers:
+        def shift_days(scope: Integers, day: Integers) -> Integers:
             # of a memory that was elsewhere before, a day may lie within a silence: it stays behind the day before it
             last = np.searchsorted(key, _key(scope, day), side="right") - 1
             since = np.minimum(day - np.append(self.active_day, 0)[last], silence_days)
             at = np.where(last >= starts[scope], nearer[last] + since, day + after[starts[scope]])
             return at - after[ends[scope]]
 
-        day = moved(self.scope[self.memory], self.day)
+        day = shift_days(self.scope[self.memory], self.day)
         first = self.first.copy()
         first[self.memory[::-1]] = day[::-1]
         return replace(
             self,
-            created=moved(self.scope, self.created),
+            created=shift_days(self.scope, self.created),
             first=first,
             day=day,
-            active_day=moved(self.active_scope, self.active_day),
+            active_day=shift_days(self.active_scope, self.active_day),
         )
 
 

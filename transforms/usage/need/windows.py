@@ -49,7 +49,7 @@ def scope_features(evidence: NeedEvidence, cuts: list[int], params: NeedParams) 
     day, memory = evidence.day[order], evidence.memory[order]
     size = len(evidence.scopes)
 
-    def referenced(known_before: int, start: int, end: int) -> Integers:
+    def count_referenced(known_before: int, start: int, end: int) -> Integers:
         """How many memories of each scope, known before a day, were referenced from `start` to before `end`."""
         is_seen = np.zeros(len(evidence.number), dtype=bool)
         is_seen[memory[np.searchsorted(day, start) : np.searchsorted(day, end)]] = True
@@ -60,7 +60,7 @@ def scope_features(evidence: NeedEvidence, cuts: list[int], params: NeedParams) 
         hits, known = np.zeros(size), np.zeros(size)
         for back in range(1, 4):
             start = cut - back * params.horizon_days
-            hits += referenced(start, start, start + params.horizon_days)
+            hits += count_referenced(start, start, start + params.horizon_days)
             known += np.bincount(evidence.scope[evidence.first < start], minlength=size)
         population = np.bincount(evidence.scope[evidence.first < cut], minlength=size)
         days = [
@@ -73,7 +73,7 @@ def scope_features(evidence: NeedEvidence, cuts: list[int], params: NeedParams) 
             np.stack(
                 [
                     _log_odds(hits, known),
-                    _log_odds(referenced(cut, cut - 90, cut), population),
+                    _log_odds(count_referenced(cut, cut - 90, cut), population),
                     np.log((days[0] + 1) / (days[1] / 3 + 1)),
                     np.log1p(days[1]) - 3,
                 ]
@@ -112,7 +112,7 @@ def need_window(
     weight = evidence.day_weights(weights)[is_past]
     place = np.flatnonzero(evidence.first < cut)
 
-    def decayed(half_life_days: int, per_day: Floats | None = None) -> Floats:
+    def decayed_log_counts(half_life_days: int, per_day: Floats | None = None) -> Floats:
         faded = _fade(half_life_days)[age]
         counts = np.bincount(memory, faded if per_day is None else per_day * faded, size)[place] / _FIXED_POINT
         return np.log1p(counts / _FLOOR)
@@ -128,10 +128,10 @@ def need_window(
     log_references = np.log(references)
     of_memories = [
         np.ones(len(place)),
-        *(decayed(half_life, weight) for half_life in (7, 30, 90, 365)),
-        decayed(30, narrow),
-        decayed(180, narrow),
-        decayed(180),
+        *(decayed_log_counts(half_life, weight) for half_life in (7, 30, 90, 365)),
+        decayed_log_counts(30, narrow),
+        decayed_log_counts(180, narrow),
+        decayed_log_counts(180),
         idle,
         *(np.maximum(idle - np.log(knot), 0) for knot in _IDLE_KNOTS),
         np.log1p(cut - first),

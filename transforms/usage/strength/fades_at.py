@@ -7,7 +7,7 @@ import polars as pl
 
 from slowwave.transforms.core.arrays import Booleans, Integers
 from slowwave.transforms.usage.strength.params import StrengthParams
-from slowwave.transforms.usage.strength.strength import Evidence, evidence, strength_on
+from slowwave.transforms.usage.strength.strength import StrengthEvidence, evidence, strength_on
 
 _HORIZON_DAYS = 36_525  # a hundred years
 NEVER = np.iinfo(np.int64).max
@@ -36,7 +36,7 @@ def fades_at(
     return fades_at_of(evidence(memories, days, fits, params), fits, today, params)
 
 
-def fades_at_of(known: Evidence, fits: pl.DataFrame, today: int, params: StrengthParams) -> pl.DataFrame:
+def fades_at_of(known: StrengthEvidence, fits: pl.DataFrame, today: int, params: StrengthParams) -> pl.DataFrame:
     """`fades_at` of evidence prepared before."""
     owner = np.arange(len(known.memory), dtype=np.int64)
     row = known.last_rows(owner, np.full(len(owner), today, dtype=np.int64))
@@ -48,7 +48,7 @@ def fades_at_of(known: Evidence, fits: pl.DataFrame, today: int, params: Strengt
     )
 
 
-def is_reached(known: Evidence, row: Integers, day: Integers, fits: pl.DataFrame) -> Booleans:
+def is_reached(known: StrengthEvidence, row: Integers, day: Integers, fits: pl.DataFrame) -> Booleans:
     """Whether memories of the type of each `row` (-1: none) were watched as long as from it to `day`."""
     reach = np.full(len(known.memory_types), -1, dtype=np.int64)
     of_type = dict(fits.select("memory_type", "reach_days").drop_nulls().iter_rows())
@@ -60,7 +60,7 @@ def is_reached(known: Evidence, row: Integers, day: Integers, fits: pl.DataFrame
     return (row >= 0) & (span <= reach[known.kind[known.owner[row]]])
 
 
-def fades_on(known: Evidence, row: Integers, params: StrengthParams) -> Integers:
+def fades_on(known: StrengthEvidence, row: Integers, params: StrengthParams) -> Integers:
     """The day of `fades_at` of memories whose last evidence is in `row` (-1: none), in days since 1970, or `NEVER`."""
     found = np.full(len(row), NEVER)
     asked = np.flatnonzero(row >= 0)

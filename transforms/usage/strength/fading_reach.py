@@ -46,7 +46,7 @@ class Watched:
         ).with_columns(pl.when(pl.col("reach_days") > 0).then(pl.col("reach_days") + further_days).alias("reach_days"))
 
 
-def watched(memories: pl.DataFrame, days: pl.DataFrame, scope_days: pl.DataFrame) -> Watched:
+def watch_memories(memories: pl.DataFrame, days: pl.DataFrame, scope_days: pl.DataFrame) -> Watched:
     """The runs of `memories`; arguments as in `strength_fits`, which passes those that half-lives are fitted on."""
     names = memories.select(pl.col("memory_type").fill_null("").unique().sort()).to_series()
     known = memories.select(

@@ -9,7 +9,7 @@ import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.core.schema import computed_schema, polars_schema
-from slowwave.transforms.usage.strength.fading_reach import watched
+from slowwave.transforms.usage.strength.fading_reach import watch_memories
 from slowwave.transforms.usage.strength.params import StrengthParams
 from slowwave.transforms.usage.strength.strength import default_half_lives, evidence, strengths_of
 from slowwave.transforms.usage.strength.tables import FittedStrengths
@@ -54,7 +54,7 @@ def strength_fits(
     Returns the columns of `FittedStrengths` but run_id and as_of, sorted by memory_type.
     """
     fits = fits_at(window_counts(memories, days, scope_days, today, params), today, params)
-    runs = watched(memories.filter(may_be_referenced() & ~pl.col("pinned")), days, scope_days)
+    runs = watch_memories(memories.filter(may_be_referenced() & ~pl.col("pinned")), days, scope_days)
     return fits.join(runs.reach(today, params.fit_days), on="memory_type", how="left", maintain_order="left")
 
 
@@ -67,7 +67,7 @@ def window_counts(
     keys = {"memory_type": pl.String, "factor": pl.Int64, "window": pl.Int64, "over_day": pl.Int64, "band": pl.Int64}
     nothing = pl.DataFrame(schema={**keys, "memories": pl.Int64, "referenced": pl.Int64})
     past = days.filter(pl.col("day") < today).sort("memory", "day")
-    asked = _asked(memories, past, scope_days.filter(pl.col("day") < today), params)
+    asked = _forecast_rows(memories, past, scope_days.filter(pl.col("day") < today), params)
     if asked.is_empty():
         return WindowCounts(types, nothing)
     chosen = memories.join(asked, on="memory", how="semi")
@@ -147,7 +147,7 @@ def _log_loss(memories: Integers, referenced: Integers) -> float:
     return float(np.cumsum(terms.ravel())[-1])  # one by one, in order
 
 
-def _asked(
+def _forecast_rows(
     memories: pl.DataFrame, past: pl.DataFrame, scope_days: pl.DataFrame, params: StrengthParams
 ) -> pl.DataFrame:
     """The rows to forecast: memory, memory_type, window, day (its eve), over_day, is_referenced; sorted."""

@@ -15,10 +15,10 @@ from slowwave.transforms.learning.scorecard.params import ScorecardParams
 from slowwave.transforms.learning.scorecard.scorecard import BASE_RATE, cutoff_days
 from slowwave.transforms.learning.tables import Scorecard
 from slowwave.transforms.usage.strength.fades_at import NEVER, fades_on, is_reached
-from slowwave.transforms.usage.strength.fading_reach import watched
+from slowwave.transforms.usage.strength.fading_reach import watch_memories
 from slowwave.transforms.usage.strength.fits import fits_at, may_be_referenced, window_counts
 from slowwave.transforms.usage.strength.params import StrengthParams
-from slowwave.transforms.usage.strength.strength import Evidence, evidence, strength_on
+from slowwave.transforms.usage.strength.strength import StrengthEvidence, evidence, strength_on
 
 METRIC = "fades_as_said"
 _HORIZON_DAYS = 30
@@ -58,9 +58,9 @@ def strength_scores(
     mondays = _cutoffs(active, today, scorecard)
     if not mondays:
         return computed_schema(Scorecard).to_frame()
-    runs = watched(judged, past, scope_days)
+    runs = watch_memories(judged, past, scope_days)
     windows = window_counts(memories, days, scope_days, today, params)
-    known: dict[tuple[float, ...], Evidence] = {}
+    known: dict[tuple[float, ...], StrengthEvidence] = {}
     rows: list[tuple[object, ...]] = []
     so_far = FadingForecast(0, 0, 0.0)
     for number, cutoff in enumerate(mondays, start=1):
@@ -95,7 +95,7 @@ class FadingForecast:
 
 
 def fading_forecast(
-    known: Evidence, owner: Integers, cutoff: int, params: StrengthParams, reach: pl.DataFrame
+    known: StrengthEvidence, owner: Integers, cutoff: int, params: StrengthParams, reach: pl.DataFrame
 ) -> FadingForecast:
     """What was forecast of these memories (places in `known.memory`) at a cutoff's midnight, and what came of it.
 
@@ -118,7 +118,7 @@ def fading_forecast(
     return FadingForecast(int(said.sum()), int(np.count_nonzero(next_day[is_said] >= fades)), expected)
 
 
-def _is_below(known: Evidence, row: Integers, day: int, params: StrengthParams) -> Booleans:
+def _is_below(known: StrengthEvidence, row: Integers, day: int, params: StrengthParams) -> Booleans:
     return strength_on(known, row, np.full(len(row), day, dtype=np.int64)) < params.forgettable_below
 
 

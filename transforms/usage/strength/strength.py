@@ -24,7 +24,7 @@ FORECAST_DAYS = (7, 30, 90, 180, 365)
 
 
 @dataclass(frozen=True)
-class Evidence:
+class StrengthEvidence:
     """What strength rests on: the days each memory was referenced or born, sorted by memory and day.
 
     Per row: `owner` is the place of its memory in `memory`, `weight` what the day counts, in 2^-30, `counts` the
@@ -59,7 +59,9 @@ def default_half_lives(memory_types: pl.DataFrame, params: StrengthParams) -> pl
     return memory_types.with_columns(half_life.alias("half_life_days"))
 
 
-def evidence(memories: pl.DataFrame, days: pl.DataFrame, fits: pl.DataFrame, params: StrengthParams) -> Evidence:
+def evidence(
+    memories: pl.DataFrame, days: pl.DataFrame, fits: pl.DataFrame, params: StrengthParams
+) -> StrengthEvidence:
     """What the strength of `memories` rests on.
 
     Args:
@@ -92,7 +94,7 @@ def evidence(memories: pl.DataFrame, days: pl.DataFrame, fits: pl.DataFrame, par
     order = np.argsort(place, kind="stable")
     place = place[order]
     starts = np.flatnonzero(np.concatenate([[True], place[1:] != place[:-1]])[: len(place)])
-    bare = Evidence(
+    bare = StrengthEvidence(
         memory=memory,
         half_life=half_life,
         is_pinned=known["pinned"].to_numpy().astype(np.bool_),
@@ -114,7 +116,7 @@ def _day_weights(days: pl.DataFrame, params: StrengthParams) -> Integers:
     return np.where(others > 0, _ONE, of_many).astype(np.int64)
 
 
-def strength_on(known: Evidence, row: Integers, day: Integers) -> Floats:
+def strength_on(known: StrengthEvidence, row: Integers, day: Integers) -> Floats:
     """Strength 0-1 at the end of `day`, when each memory's last evidence was `row`; a pinned one's is 1.
 
     Evidence (its birth, and every day it was referenced) fades with three half-lives, a quarter, one
@@ -126,7 +128,7 @@ def strength_on(known: Evidence, row: Integers, day: Integers) -> Floats:
     idle = np.maximum(day - known.day[row], 0)
     total = np.zeros(len(row), dtype=np.int64)
     for (factor, quarters), counts in zip(_SCALES, known.counts, strict=True):
-        left = _faded(counts[row], idle, known.half_life[owner] * factor)
+        left = _decay_counts(counts[row], idle, known.half_life[owner] * factor)
         total += quarters * np.minimum(left, _ONE)
     return np.where(known.is_pinned[owner], 1.0, total / (_QUARTERS * _ONE))
 
@@ -150,7 +152,7 @@ def strengths(
     return strengths_of(evidence(memories, days, fits, params), queries, params)
 
 
-def strengths_of(known: Evidence, queries: pl.DataFrame, params: StrengthParams) -> pl.DataFrame:
+def strengths_of(known: StrengthEvidence, queries: pl.DataFrame, params: StrengthParams) -> pl.DataFrame:
     """`strengths` of evidence prepared before."""
     place = _place(queries["memory"].to_numpy().astype(np.int64), queries["day"].to_numpy().astype(np.int64))
     queries = queries.select("memory", "day")[np.argsort(place, kind="stable")]
@@ -165,7 +167,7 @@ def strengths_of(known: Evidence, queries: pl.DataFrame, params: StrengthParams)
     ).with_columns(strength_state(pl.col("strength"), params).alias("strength_state"))
 
 
-def strength_forecast(known: Evidence, queries: pl.DataFrame, params: StrengthParams) -> pl.DataFrame:
+def strength_forecast(known: StrengthEvidence, queries: pl.DataFrame, params: StrengthParams) -> pl.DataFrame:
     """`queries` (memory, day) with strength_forecast: strength `FORECAST_DAYS` later if nothing refers to it till then.
 
     Sorted by memory and day. NULL: no strength on the day itself. Evidence later than the day must not be known.
@@ -200,20 +202,20 @@ def _place(owner: Integers, day: Integers) -> Integers:
     return (owner << 32) + (day + _DAY_OFFSET)
 
 
-def _faded(count: Integers, age_days: Integers, half_life_days: Floats) -> Integers:
+def _decay_counts(count: Integers, age_days: Integers, half_life_days: Floats) -> Integers:
     """What is left of `count`, in 2^-30; the rounded weight makes it the same wherever it is computed."""
     weight = np.rint(np.exp2(-age_days / half_life_days) * _ONE).astype(np.int64)
     return (count * weight + _HALF) >> 30
 
 
-def _counts(known: Evidence) -> tuple[Integers, ...]:
+def _counts(known: StrengthEvidence) -> tuple[Integers, ...]:
     """Per scale the decayed count at the end of each row's day, itself counted."""
     steps = _steps(known.owner)
     gap = np.zeros(len(known.day), dtype=np.int64)
     gap[1:] = np.maximum(known.day[1:] - known.day[:-1], 0)  # where the owner changes it is not used
     found = []
     for factor, _ in _SCALES:
-        fade = _faded(np.full(len(gap), _ONE), gap, known.half_life[known.owner] * factor)
+        fade = _decay_counts(np.full(len(gap), _ONE), gap, known.half_life[known.owner] * factor)
         count = known.weight.copy()
         for row in steps:
             left = (count[row - 1] * fade[row] + _HALF) >> 30

@@ -53,13 +53,15 @@ def memory_trends(
     is_other = np.ones(len(memory), dtype=bool)
     is_other[1:] = (memory[1:] != memory[:-1]) | (place[1:] != place[:-1])
     memory, place = memory[is_other], place[is_other]
-    known = _settled(memory, place, references, params)
+    known = _settled_trends(memory, place, references, params)
     known[references.is_left_over(memory, place, params.new_active_days)] = STALE
     names = pl.Series("trend", TRENDS, dtype=pl.String)
     return pairs.with_columns(names.gather(known[np.cumsum(is_other) - 1]))
 
 
-def _settled(memory: Integers, place: Integers, references: ReferencePlaces, params: TrendParams) -> SmallIntegers:
+def _settled_trends(
+    memory: Integers, place: Integers, references: ReferencePlaces, params: TrendParams
+) -> SmallIntegers:
     """What two looks in a row agree on, the latest before `place`."""
     begin: Integers = references.begin[memory]
     found: SmallIntegers = raw_trends(memory, place, references, params)

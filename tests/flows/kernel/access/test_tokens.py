@@ -21,19 +21,19 @@ def settings(tmp_path: Path) -> Settings:
 def test_a_token_opens_what_it_is_for_until_it_is_revoked(settings: Settings):
     given = add_token(settings, "shop-api", "capture", "shop")
     tokens = Tokens(settings)
-    found = tokens.verified(f"Bearer {given}", "capture")
+    found = tokens.verify_token(f"Bearer {given}", "capture")
     assert found is not None
     assert (found.name, found.project) == ("shop-api", "shop")
-    assert tokens.verified(f"bearer {given}", "capture") == found
-    assert tokens.verified(f"Bearer {given}", "mcp") is None
+    assert tokens.verify_token(f"bearer {given}", "capture") == found
+    assert tokens.verify_token(f"Bearer {given}", "mcp") is None
 
     revoke_token(settings, "shop-api")
-    assert tokens.verified(f"Bearer {given}", "capture") is None
+    assert tokens.verify_token(f"Bearer {given}", "capture") is None
     assert tokens.are_asked_for()  # who was let in by token alone is not let in without one now
 
     again = add_token(settings, "shop-api", "capture", "shop")
-    assert tokens.verified(f"Bearer {again}", "capture") is not None
-    assert tokens.verified(f"Bearer {given}", "capture") is None
+    assert tokens.verify_token(f"Bearer {again}", "capture") is not None
+    assert tokens.verify_token(f"Bearer {given}", "capture") is None
 
 
 def test_what_a_token_cannot_open_is_said_without_the_words_of_a_package(settings: Settings):
@@ -46,7 +46,7 @@ def test_what_a_token_cannot_open_is_said_without_the_words_of_a_package(setting
 )
 def test_what_is_no_token_opens_nothing(header: str | None, settings: Settings):
     given = add_token(settings, "a", "capture", "shop")
-    assert Tokens(settings).verified(header and header.replace("{}", given), "capture") is None
+    assert Tokens(settings).verify_token(header and header.replace("{}", given), "capture") is None
 
 
 def test_the_file_is_the_owners_alone_and_does_not_hold_the_token(settings: Settings, monkeypatch: pytest.MonkeyPatch):
@@ -65,7 +65,7 @@ def test_a_damaged_file_lets_nobody_in(text: str, settings: Settings):
         with pytest.raises(UserError, match="damaged"):
             tokens.are_asked_for()
         with pytest.raises(UserError, match="damaged"):
-            tokens.verified(f"Bearer {given}", "capture")
+            tokens.verify_token(f"Bearer {given}", "capture")
 
 
 def test_a_token_for_rows_of_any_project_is_taken_for_damage(settings: Settings):
@@ -74,14 +74,14 @@ def test_a_token_for_rows_of_any_project_is_taken_for_damage(settings: Settings)
     stated["tokens"][0]["project"] = None
     settings.tokens_file.write_text(json.dumps(stated))
     with pytest.raises(UserError, match="damaged"):
-        Tokens(settings).listed()
+        Tokens(settings).list_tokens()
 
 
 def test_a_file_that_others_can_write_is_not_trusted(settings: Settings):
     add_token(settings, "a", "capture", "shop")
     settings.tokens_file.chmod(0o620)
     with pytest.raises(UserError, match="other users"):
-        Tokens(settings).listed()
+        Tokens(settings).list_tokens()
 
 
 def test_names_are_plain_and_of_one_token(settings: Settings):
@@ -99,7 +99,7 @@ def test_the_commands_print_the_token_alone_and_never_again(tmp_path: Path):
     home = SmallHome(tmp_path / "home")
     added = home.ask("token", "add", "shop-api", "--project", "shop")
     assert added.returncode == 0
-    assert Tokens(home.settings).verified(f"Bearer {added.stdout.strip()}", "capture") is not None
+    assert Tokens(home.settings).verify_token(f"Bearer {added.stdout.strip()}", "capture") is not None
     listed = home.ask("token", "list")
     assert listed.stdout.startswith("shop-api: capture, project 'shop', added ")
     assert added.stdout.strip() not in listed.stdout

@@ -56,7 +56,7 @@ def test_a_repeated_record_changes_nothing(chats: ChatLog, records: Records) -> 
 
 @of_each
 def test_no_other_importer_takes_it(chats: ChatLog, records: Records) -> None:
-    claims = [source.name for source in SOURCES if source.adapter.detected(records())]
+    claims = [source.name for source in SOURCES if source.adapter.detect_producer(records())]
     assert claims == [chats.name]
 
 

@@ -92,7 +92,7 @@ def test_the_last_question_has_its_answer(calls: ChatLog, record: Record) -> Non
 
 @of_each
 def test_one_importer_takes_it(calls: ChatLog, record: Record) -> None:
-    assert [source.name for source in SOURCES if source.adapter.detected([record])] == [calls.name]
+    assert [source.name for source in SOURCES if source.adapter.detect_producer([record])] == [calls.name]
 
 
 def test_a_request_that_was_answered_by_calls_is_part_of_a_turn() -> None:

@@ -6,7 +6,7 @@ from claude_code_records import Record, Session, moment
 from made_rows import interactions, left_out, located, rows
 
 from slowwave.transforms.imports.claude_code import ClaudeCode
-from slowwave.transforms.imports.forks import concealed, owners
+from slowwave.transforms.imports.forks import hash_outline, owners
 
 CLAUDE = ClaudeCode()
 COPY = "a copy of a record above it"
@@ -98,7 +98,7 @@ def test_a_session_that_begins_with_another_ones_history_owns_only_what_it_added
     other.records = [record | {"sessionId": "s-2"} for record in other.records[len(first.records) :]]
     other.turn("And the dev server?", "5173.")
     outlines = [
-        concealed(CLAUDE.outline(lambda _, session=session: located(session.records))) for session in (first, other)
+        hash_outline(CLAUDE.outline(lambda _, session=session: located(session.records))) for session in (first, other)
     ]
     found = owners(outlines)
     assert found.copies(outlines[0]) == frozenset()

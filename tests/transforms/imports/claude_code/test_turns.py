@@ -433,5 +433,5 @@ def test_what_is_left_out_is_counted_by_its_name() -> None:
     ],
 )
 def test_whose_a_file_is_is_told_from_its_records(record: dict[str, object], producer: str | None) -> None:
-    assert CLAUDE.detected([record]) == producer
-    assert CLAUDE.detected([]) is None
+    assert CLAUDE.detect_producer([record]) == producer
+    assert CLAUDE.detect_producer([]) is None

@@ -113,7 +113,7 @@ FORMS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("record", FORMS.values(), ids=FORMS.keys())
 def test_each_form_gives_the_same_interaction(record: dict[str, Any]) -> None:
-    assert Otlp().detected([record]) is not None
+    assert Otlp().detect_producer([record]) is not None
     (one,) = rows(made(record), "interaction_id")
     assert one["interaction_id"] == f"otlp:{TRACE}:{SPAN}"
     assert (one["prompt"], one["response"], one["tokens"]) == ("Which port?", "It is 5432.", 9)

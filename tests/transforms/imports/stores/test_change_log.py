@@ -14,7 +14,7 @@ from slowwave.transforms.evidence.states import memory_states
 from slowwave.transforms.imports.adapter import Undecided
 from slowwave.transforms.imports.stores.alma import ALMA_STORE
 from slowwave.transforms.imports.stores.sqlite_stores import ATOCORE_STORE, MEM0_STORE
-from slowwave.transforms.imports.stores.store_state import SeenStore
+from slowwave.transforms.imports.stores.store_state import StoreSnapshot
 from slowwave.transforms.landing.delivered_rows import RecordRows
 from slowwave.transforms.landing.landed_rows import landed_rows
 
@@ -60,7 +60,7 @@ readings = st.lists(st.lists(memories, max_size=3, unique_by=lambda row: row["id
 
 @given(readings)
 def test_folded_the_changes_are_what_the_store_last_said(stores: list[list[dict[str, Any]]]):
-    seen, rows = SeenStore(1), []
+    seen, rows = StoreSnapshot(1), []
     for day, memories in enumerate(stores):
         at = SEEN_AT + day * DAY
         rows += rows_of(told(ATOCORE_STORE, {"memories": memories}, seen, seen_at=at, accepts_vanished=True))
@@ -79,7 +79,7 @@ def test_a_first_reading_tells_a_memory_from_its_birth_and_knows_it_since_it_cha
 
 
 def test_a_change_bears_the_stores_own_time_where_that_moved_and_else_the_time_it_was_seen():
-    seen = SeenStore(1)
+    seen = StoreSnapshot(1)
     told(ALMA_STORE, {"heuristics": [heuristic("h1")]}, seen)
     validated = heuristic("h1", occurrence_count=6, last_validated=LATER)
     (own,) = rows_of(told(ALMA_STORE, {"heuristics": [validated]}, seen, seen_at=SEEN_AT + DAY))
@@ -97,7 +97,7 @@ def test_a_change_bears_the_stores_own_time_where_that_moved_and_else_the_time_i
 
 
 def test_a_change_comes_after_what_was_told_whatever_the_clocks_say():
-    seen, ahead = SeenStore(1), "2027-01-01T00:00:00+00:00"
+    seen, ahead = StoreSnapshot(1), "2027-01-01T00:00:00+00:00"
     told(ALMA_STORE, {"heuristics": [heuristic("h1", last_validated=ahead)]}, seen)
     changed = heuristic("h1", last_validated=NOON, confidence=0.1)  # and its own time was set back
     (row,) = rows_of(told(ALMA_STORE, {"heuristics": [changed]}, seen, seen_at=SEEN_AT + DAY))
@@ -105,14 +105,14 @@ def test_a_change_comes_after_what_was_told_whatever_the_clocks_say():
 
 
 def test_what_a_store_no_longer_says_is_cleared():
-    seen = SeenStore(1)
+    seen = StoreSnapshot(1)
     told(ATOCORE_STORE, {"memories": [atocore_memory("m1", project="shop", confidence=0.5)]}, seen)
     (row,) = rows_of(told(ATOCORE_STORE, {"memories": [atocore_memory("m1")]}, seen, seen_at=SEEN_AT + DAY))
     assert (row["project"], row["confidence"]) == ("", "")
 
 
 def test_what_is_gone_is_archived_when_it_was_seen_to_be_gone():
-    seen, many = SeenStore(1), [knowledge(f"k{number}") for number in range(10)]
+    seen, many = StoreSnapshot(1), [knowledge(f"k{number}") for number in range(10)]
     told(ALMA_STORE, {"domain_knowledge": many}, seen)
     made = told(ALMA_STORE, {"domain_knowledge": many[2:]}, seen, seen_at=SEEN_AT + DAY)
     assert rows_of(made) == [
@@ -134,7 +134,7 @@ def test_what_is_gone_is_archived_when_it_was_seen_to_be_gone():
 
 
 def test_of_more_than_a_fifth_at_once_none_is_archived_without_a_word():
-    seen, many = SeenStore(1), [knowledge(f"k{number}") for number in range(10)]
+    seen, many = StoreSnapshot(1), [knowledge(f"k{number}") for number in range(10)]
     told(ALMA_STORE, {"domain_knowledge": many}, seen)
     left = {"domain_knowledge": many[3:]}
     for day in (1, 2):
@@ -148,7 +148,7 @@ def test_of_more_than_a_fifth_at_once_none_is_archived_without_a_word():
 
 
 def test_two_stores_of_a_kind_leave_each_others_memories_alone():
-    seen = SeenStore(1)
+    seen = StoreSnapshot(1)
     first, second = ({"domain_knowledge": [knowledge(f"{name}{n}") for n in range(6)]} for name in "ab")
     for day in range(3):
         for name, tables in (("first", first), ("second", second)):
@@ -158,7 +158,7 @@ def test_two_stores_of_a_kind_leave_each_others_memories_alone():
 
 
 def test_a_memory_that_a_copy_of_the_store_still_has_is_not_gone():
-    seen, tables = SeenStore(1), {"domain_knowledge": [knowledge(f"k{n}") for n in range(6)]}
+    seen, tables = StoreSnapshot(1), {"domain_knowledge": [knowledge(f"k{n}") for n in range(6)]}
     without = {"domain_knowledge": tables["domain_knowledge"][1:]}
     told(ALMA_STORE, tables, seen, name="first")
     assert rows_of(told(ALMA_STORE, tables, seen, name="copy", seen_at=SEEN_AT + DAY)) == []
@@ -168,7 +168,7 @@ def test_a_memory_that_a_copy_of_the_store_still_has_is_not_gone():
 
 
 def test_what_only_a_store_that_is_no_more_had_is_gone():
-    seen, tables = SeenStore(1), {"domain_knowledge": [knowledge(f"k{n}") for n in range(6)]}
+    seen, tables = StoreSnapshot(1), {"domain_knowledge": [knowledge(f"k{n}") for n in range(6)]}
     without = {"domain_knowledge": tables["domain_knowledge"][1:]}
     told(ALMA_STORE, tables, seen, name="before it moved")
     told(ALMA_STORE, tables, seen, name="after", seen_at=SEEN_AT + DAY)
@@ -177,7 +177,7 @@ def test_what_only_a_store_that_is_no_more_had_is_gone():
 
 
 def test_two_memories_of_one_id_are_one_and_the_other_is_counted():
-    seen = SeenStore(1)
+    seen = StoreSnapshot(1)
     for day in range(3):
         two = {"history": [], "domain_knowledge": [knowledge("k1"), knowledge("k1", fact="another")]}
         made = told(ALMA_STORE, two, seen, seen_at=SEEN_AT + day * DAY)
@@ -187,7 +187,7 @@ def test_two_memories_of_one_id_are_one_and_the_other_is_counted():
 
 def test_no_secret_in_an_id_is_kept():
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4"
-    seen = SeenStore(1)
+    seen = StoreSnapshot(1)
     (row,) = rows_of(told(ALMA_STORE, {"domain_knowledge": [knowledge(secret)]}, seen))
     assert secret not in row["memory_id"]
     assert set(seen.memories) == {row["memory_id"]}
@@ -195,7 +195,7 @@ def test_no_secret_in_an_id_is_kept():
 
 
 def test_a_memory_that_cannot_be_read_is_refused_and_not_gone():
-    seen, many = SeenStore(1), [knowledge(f"k{n}") for n in range(6)]
+    seen, many = StoreSnapshot(1), [knowledge(f"k{n}") for n in range(6)]
     told(ALMA_STORE, {"domain_knowledge": many}, seen)
     made = told(ALMA_STORE, {"domain_knowledge": [*many[1:], knowledge("k0", fact=b"\xff\xfe")]}, seen)
     assert rows_of(made) == []
@@ -203,7 +203,7 @@ def test_a_memory_that_cannot_be_read_is_refused_and_not_gone():
 
 
 def test_a_log_that_comes_back_brings_its_memories_back():
-    seen = SeenStore(1)
+    seen = StoreSnapshot(1)
     log = {"history": [history(f"m{n}", "ADD", f"note {n}", NOON) for n in range(6)]}
     told(MEM0_STORE, log, seen)
     (gone,) = rows_of(told(MEM0_STORE, {"history": log["history"][1:]}, seen, seen_at=SEEN_AT + DAY))
@@ -214,7 +214,7 @@ def test_a_log_that_comes_back_brings_its_memories_back():
 
 
 def test_a_later_version_of_the_importer_tells_what_it_reads_otherwise():
-    seen = SeenStore(0)
+    seen = StoreSnapshot(0)
     told(ALMA_STORE, {"heuristics": [heuristic("h1")]}, seen)
     assert seen.version == ALMA_STORE.version
     seen.version = 0

@@ -12,7 +12,7 @@ from store_rows import SEEN_AT, left_of, rows_of
 
 from slowwave.transforms.imports.adapter import Context, Located, Made
 from slowwave.transforms.imports.stores.memory_files import CLAUDE_MEMORY_STORE, front_matter, memories_of, sections
-from slowwave.transforms.imports.stores.store_state import ReadBefore, SeenStore
+from slowwave.transforms.imports.stores.store_state import ReadBefore, StoreSnapshot
 
 HOME = "/home" + "/ann"
 FOLDER = f"{HOME}/.claude/projects/-home-ann-work-shop/memory"
@@ -50,8 +50,8 @@ def file(path: str, text: str, directory: str | None, modified_at: str = "2026-0
     return {"path": path, "text": text, "modified_at": modified_at, "directory": directory}
 
 
-def told(*files: dict[str, Any], seen: SeenStore | None = None, seen_at: datetime = SEEN_AT) -> list[Made]:
-    before = ReadBefore("one", SeenStore(CLAUDE_MEMORY_STORE.version) if seen is None else seen, seen_at)
+def told(*files: dict[str, Any], seen: StoreSnapshot | None = None, seen_at: datetime = SEEN_AT) -> list[Made]:
+    before = ReadBefore("one", StoreSnapshot(CLAUDE_MEMORY_STORE.version) if seen is None else seen, seen_at)
     return list(
         CLAUDE_MEMORY_STORE.make_rows([Located(n, one) for n, one in enumerate(files, 1)], Context(before=before))
     )
@@ -62,7 +62,7 @@ def test_a_memory_file_says_until_when_it_counts():
     (row,) = rows_of(told(file(path, until, None)))
     assert row["expires_at"] == "2026-05-10"
     assert "valid_until" not in row["claude-memory"]
-    seen = SeenStore(CLAUDE_MEMORY_STORE.version)
+    seen = StoreSnapshot(CLAUDE_MEMORY_STORE.version)
     told(file(path, until, None), seen=seen)
     (change,) = rows_of(told(file(path, MEMORY, None), seen=seen, seen_at=SEEN_AT + timedelta(days=1)))
     assert change["expires_at"] == "", "what the file no longer says is cleared"
@@ -122,7 +122,7 @@ def test_the_index_is_no_memory_and_what_else_stands_in_it_is():
 
 
 def test_only_the_section_that_changed_is_told_again_and_one_that_is_gone_is_archived():
-    seen, path = SeenStore(1), f"{HOME}/work/shop/CLAUDE.md"
+    seen, path = StoreSnapshot(1), f"{HOME}/work/shop/CLAUDE.md"
     text = "".join(f"# Rule {number}\nSay {number}.\n" for number in range(6))
     told(file(path, text, "shop"), seen=seen)
     edited = text.replace("Say 3.", "Say three.").replace("# Rule 5\nSay 5.\n", "")

@@ -26,7 +26,7 @@ from slowwave.transforms.imports.stores.alma import ALMA_STORE
 from slowwave.transforms.imports.stores.cells import TooLong
 from slowwave.transforms.imports.stores.change_log import Store
 from slowwave.transforms.imports.stores.sqlite_stores import ASTROCYTE_STORE, ATOCORE_STORE, LANGGRAPH_STORE, MEM0_STORE
-from slowwave.transforms.imports.stores.store_state import SeenStore
+from slowwave.transforms.imports.stores.store_state import StoreSnapshot
 
 US = 1_772_366_400_000_001  # 2026-03-01 12:00:00.000001
 
@@ -193,7 +193,7 @@ def test_what_was_pruned_is_archived_if_it_was_ever_seen():
     pruned = {"memory_id": "h1", "memory_type": "heuristics", "reason": "low confidence", "pruned_at": LATER}
     unknown = told(ALMA_STORE, {"alma_forget_audit": [pruned]})
     assert (rows_of(unknown), left_of(unknown)) == ([], {"let go by the store before it was first read": 1})
-    seen = SeenStore(1)
+    seen = StoreSnapshot(1)
     told(ALMA_STORE, {"heuristics": [heuristic("h1")]}, seen)
     (ended,) = rows_of(told(ALMA_STORE, {"alma_forget_audit": [pruned]}, seen))
     assert (ended["changed_at"], ended["status"], ended["reason"]) == (
@@ -379,8 +379,8 @@ def test_bytes_in_a_column_that_nobody_needs_are_only_counted():
 
 def test_a_store_is_told_by_its_tables():
     schema = {table.name: list(table.needs) for table in MEM0_STORE.tables}
-    assert MEM0_STORE.detected([{"tables": schema}]) == MEM0_STORE.called
+    assert MEM0_STORE.detect_producer([{"tables": schema}]) == MEM0_STORE.called
     assert ALMA_STORE.lacks(schema) == "no table heuristics"
     assert MEM0_STORE.lacks({"history": ["memory_id"]}) == "no column old_memory in its table history"
-    assert MEM0_STORE.detected([{"type": "session", "id": "s1"}]) is None
+    assert MEM0_STORE.detect_producer([{"type": "session", "id": "s1"}]) is None
     assert records(MEM0_STORE, {}) == []

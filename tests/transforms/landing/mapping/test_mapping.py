@@ -18,7 +18,7 @@ from slowwave.transforms.landing.mapping.resemblance import likenesses
 from slowwave.transforms.landing.mapping.rules import (
     FieldMapping,
     MappingError,
-    Reading,
+    ReadingOptions,
     declared_mapping,
     rules_of_options,
 )
@@ -45,7 +45,7 @@ def mapping(*options: str, **stated: Any) -> FieldMapping:
 
 def landed(*records: dict[str, Any], options: tuple[str, ...] = (), keeps_unknown: bool = False) -> LandedRows:
     chosen = mapping(*options) if options else None
-    return landed_rows(delivered(*records), None, Reading(chosen, keeps_unknown))
+    return landed_rows(delivered(*records), None, ReadingOptions(chosen, keeps_unknown))
 
 
 # ------------------------------------------------------------------------------------------------------------- mapped

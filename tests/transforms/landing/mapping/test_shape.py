@@ -16,7 +16,7 @@ from slowwave.transforms.landing.landed_rows import LandedRows, readable_rows
 from slowwave.transforms.landing.mapping.resemblance import likenesses
 from slowwave.transforms.landing.mapping.rules import (
     MappingError,
-    Reading,
+    ReadingOptions,
     declared_mapping,
     mapping_of_options,
 )
@@ -40,7 +40,7 @@ PAIRS = [("Where is the port?", "It is\n8443."), ("And the host?", "db.example."
 
 def landed(*records: dict[str, Any], options: tuple[str, ...] = MAPS) -> LandedRows:
     rows = RecordRows(list(records), list(range(1, len(records) + 1)), [orjson.dumps(one) for one in records])
-    return readable_rows(rows, None, Reading(mapping_of_options(options)))
+    return readable_rows(rows, None, ReadingOptions(mapping_of_options(options)))
 
 
 def pairs(rows: LandedRows) -> list[tuple[Any, ...]]:
@@ -168,7 +168,7 @@ def test_a_declaration_has_lists_numbers_and_their_opposite():
     records = [
         {"messages": TALK, "n": n, "open": is_open} for n, is_open in ((1, True), (2.0, None), (3, True), (2, False))
     ]
-    rows = readable_rows(RecordRows(records, [1, 2, 3, 4], [b""] * 4), None, Reading(mapping))
+    rows = readable_rows(RecordRows(records, [1, 2, 3, 4], [b""] * 4), None, ReadingOptions(mapping))
     assert rows.interactions["row_number"].unique().sort().to_list() == [1, 2]
     assert rows.delivered == 4
 
@@ -198,7 +198,7 @@ def test_an_option_of_a_shape_that_cannot_be_meant(option):
 
 def test_a_frame_is_read_as_its_records_are():
     records = [{**ROW, "messages": [{"role": m["role"], "content": str(m["content"])} for m in TALK]}] * 2
-    frame = readable_rows(FrameRows(pl.DataFrame(records), [1, 2]), None, Reading(mapping_of_options(MAPS)))
+    frame = readable_rows(FrameRows(pl.DataFrame(records), [1, 2]), None, ReadingOptions(mapping_of_options(MAPS)))
     assert frame.interactions["row_hash"].to_list() == landed(*records).interactions["row_hash"].to_list()
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from slowwave.transforms.core.schema import producer_columns
 from slowwave.transforms.landing.delivered_rows import RecordRows
 from slowwave.transforms.landing.landed_rows import readable_rows
-from slowwave.transforms.landing.mapping.rules import Reading
+from slowwave.transforms.landing.mapping.rules import ReadingOptions
 from slowwave.transforms.landing.mapping.synonyms import SURE
 from slowwave.transforms.landing.posted.plain import is_plain
 from slowwave.transforms.landing.posted.stamped import ID_OF
@@ -80,7 +80,7 @@ def test_what_is_plain_lands_under_its_id(row: tuple[Any, dict[str, Any]], keeps
     kind, record = row
     if not is_plain(record, kind, keeps_unknown=keeps):
         return
-    landed = readable_rows(RecordRows([record], [1], [b""]), None, Reading(keeps_unknown=keeps))
+    landed = readable_rows(RecordRows([record], [1], [b""]), None, ReadingOptions(keeps_unknown=keeps))
     assert landed.quarantine.is_empty(), (record, landed.quarantine["reason"][0])
     assert getattr(landed, kind)[ID_OF[kind]].to_list() == [record[ID_OF[kind]]]
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from slowwave.transforms.landing.delivered_rows import RecordRows
 from slowwave.transforms.landing.landed_rows import readable_rows
-from slowwave.transforms.landing.mapping.rules import AS_TAKEN_IN, FieldMapping, Reading, Rule
+from slowwave.transforms.landing.mapping.rules import AS_TAKEN_IN, FieldMapping, ReadingOptions, Rule
 from slowwave.transforms.landing.posted.records import MOST_DEPTH, posted_records
-from slowwave.transforms.landing.posted.stamped import Receipt, stamped
+from slowwave.transforms.landing.posted.stamped import Receipt, stamp_record
 from slowwave.transforms.landing.posted.taken import taken_rows
 
 AT = datetime(2026, 3, 2, 9, 0, 0, 7, UTC).replace(tzinfo=None)
@@ -55,7 +55,7 @@ def test_what_is_no_row_is_said_in_its_place():
 
 
 def test_a_row_gets_what_it_lacks_and_keeps_what_it_states():
-    made = stamped(dict(ASKED), receipt(project="shop"))
+    made = stamp_record(dict(ASKED), receipt(project="shop"))
     assert made == {
         "prompt": "Push",
         "created_at": "2026-03-02T09:00:00.000007Z",
@@ -63,8 +63,8 @@ def test_a_row_gets_what_it_lacks_and_keeps_what_it_states():
         "project": "shop",
     }
     stated = {"prompt": "Push", "created_at": "2026-01-01", "interaction_id": "i-1", "project": "shop"}
-    assert stamped(dict(stated), receipt(project="shop")) == stated
-    assert stamped({"memory_id": "m", "content": "a"}, receipt("memories")) == {
+    assert stamp_record(dict(stated), receipt(project="shop")) == stated
+    assert stamp_record({"memory_id": "m", "content": "a"}, receipt("memories")) == {
         "memory_id": "m",
         "content": "a",
         "changed_at": "2026-03-02T09:00:00.000007Z",
@@ -87,7 +87,7 @@ def test_a_row_gets_what_it_lacks_and_keeps_what_it_states():
     ],
 )
 def test_what_is_of_another_kind_or_project_is_refused(row: dict[str, Any], kind: str, why: str):
-    assert why in stamped(row, receipt(kind, "shop"))
+    assert why in stamp_record(row, receipt(kind, "shop"))
 
 
 VALUES = st.one_of(
@@ -111,7 +111,7 @@ def test_what_is_taken_lands_and_as_what_it_was_posted(
 ):
     stated = posted_records(orjson.dumps(rows, default=str) if _is_json(rows) else b"[]")
     receipts = [receipt(kind, project, f"new-{at}") for at in range(len(stated))]
-    taken = taken_rows(list(zip(stated, receipts, strict=True)), Reading(keeps_unknown=keeps))
+    taken = taken_rows(list(zip(stated, receipts, strict=True)), ReadingOptions(keeps_unknown=keeps))
     assert taken.lines.keys() | taken.refused.keys() == set(range(len(stated)))
     assert taken.lines.keys() == taken.ids.keys()
     assert not taken.lines.keys() & taken.refused.keys()
@@ -137,23 +137,23 @@ def test_a_mapping_is_gone_through_before_anything_is_added():
         ({"question": "Push", "team": "shop"}, receipt(project="shop")),
         ({"question": "a", "team": "x"}, receipt()),
     ]
-    taken = taken_rows(rows, Reading(mapping))
+    taken = taken_rows(rows, ReadingOptions(mapping))
     assert taken.ids == {0: "new", 1: "new"}
     assert orjson.loads(taken.lines[0])["prompt"] == "Push"
     (refused,) = taken_rows(
-        [({"question": "a", "team": "x"}, receipt(project="shop"))], Reading(mapping)
+        [({"question": "a", "team": "x"}, receipt(project="shop"))], ReadingOptions(mapping)
     ).refused.values()
     assert "another project" in refused
 
 
 def test_a_field_under_another_name_is_refused_unless_that_is_kept():
     rows = [({"prompt": "Push", "completion": "Pushed."}, receipt())]
-    assert "completion" in taken_rows(rows, Reading()).refused[0]
-    assert taken_rows(rows, Reading(keeps_unknown=True)).refused == {}
+    assert "completion" in taken_rows(rows, ReadingOptions()).refused[0]
+    assert taken_rows(rows, ReadingOptions(keeps_unknown=True)).refused == {}
 
 
 def test_an_interaction_with_an_outcome_is_known_by_its_own_id():
     taken = taken_rows(
-        [({"prompt": "a", "success": True}, receipt()), ({"prompt": "a"}, receipt(row_id="n2"))], Reading()
+        [({"prompt": "a", "success": True}, receipt()), ({"prompt": "a"}, receipt(row_id="n2"))], ReadingOptions()
     )
     assert taken.ids == {0: "new", 1: "n2"}

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from slowwave.transforms.core.compiled import compiled
+from slowwave.transforms.core.compiled import compile_kernel
 
 
-@compiled(
+@compile_kernel(
     "UniTuple(int64, 2)(int32[::1], int64, int64, int64, int32[::1], int32[::1], int32[::1], int32[::1], int64,"
     " int32[::1], int32[::1], int32[::1], int32[::1])"
 )
@@ -54,7 +54,7 @@ def words_begun(
     return count, more
 
 
-@compiled(
+@compile_kernel(
     "int64(int32[::1], int64, int64, int32[::1], int32[::1], int32[::1], int64[::1], int64[::1], int32[::1],"
     " int16[::1], int32[::1], int32[::1], int32[::1], int64[::1], int64[::1], int32[::1], int16[::1], int64[::1])"
 )
@@ -112,7 +112,7 @@ def taken_over(
     return len(words)
 
 
-@compiled("int64(int32[::1], int32[::1], int32[::1], int64[::1], int64[::1])")
+@compile_kernel("int64(int32[::1], int32[::1], int32[::1], int64[::1], int64[::1])")
 def entries_of(words, newest_part, part_next, part_begin, part_end):
     """Number of entries of these words together; see `compared_words`."""
     count = np.int64(0)
@@ -124,7 +124,7 @@ def entries_of(words, newest_part, part_next, part_begin, part_end):
     return count
 
 
-@compiled(
+@compile_kernel(
     "void(int32[::1], int32[::1], int32[::1], int64[::1], int64[::1], int32[::1], int16[::1], int32[::1], int32[::1],"
     " int64[::1], int64[::1], int32[::1], int16[::1], int64[::1])"
 )
@@ -178,7 +178,7 @@ def turned_lists(
     state[0], state[1] = parts, entries
 
 
-@compiled("void(int64, int32[::1], int32[::1], int64[::1], int64[::1], int32[::1], int16[::1], int64[::1])")
+@compile_kernel("void(int64, int32[::1], int32[::1], int64[::1], int64[::1], int32[::1], int16[::1], int64[::1])")
 def runs_joined(count, newest_part, part_next, part_begin, part_end, entry_column, entry_value, state):
     """Drop the runs of entries that are not of the first `count` words, and make one of each word's.
 

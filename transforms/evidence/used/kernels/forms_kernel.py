@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from slowwave.transforms.core.compiled import compiled
+from slowwave.transforms.core.compiled import compile_kernel
 
 # BLAKE2b: RFC 7693.
 _START = np.array(
@@ -44,13 +44,13 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _DROPPED_BITS = np.uint64(64 - 20)
 
 
-@compiled("uint64(uint64, int64)")
-def _turned(value, bits):
+@compile_kernel("uint64(uint64, int64)")
+def _rotate_right(value, bits):
     """Rotated to the right."""
     return (value >> np.uint64(bits)) | (value << np.uint64(64 - bits))
 
 
-@compiled("void(uint8[::1], int64[::1], int8[:, ::1])")
+@compile_kernel("void(uint8[::1], int64[::1], int8[:, ::1])")
 def hashed_signs(text, ends, signs):
     """The bits of each word's BLAKE2b digest of 32 bytes, highest first, as -1 and 1."""
     state = np.empty(8, np.uint64)
@@ -76,13 +76,13 @@ def hashed_signs(text, ends, signs):
                 for step in range(8):
                     a, b, c, d = _MIXED[step, 0], _MIXED[step, 1], _MIXED[step, 2], _MIXED[step, 3]
                     work[a] = work[a] + work[b] + block[_ORDER[turn % 10, 2 * step]]
-                    work[d] = _turned(work[d] ^ work[a], 32)
+                    work[d] = _rotate_right(work[d] ^ work[a], 32)
                     work[c] = work[c] + work[d]
-                    work[b] = _turned(work[b] ^ work[c], 24)
+                    work[b] = _rotate_right(work[b] ^ work[c], 24)
                     work[a] = work[a] + work[b] + block[_ORDER[turn % 10, 2 * step + 1]]
-                    work[d] = _turned(work[d] ^ work[a], 16)
+                    work[d] = _rotate_right(work[d] ^ work[a], 16)
                     work[c] = work[c] + work[d]
-                    work[b] = _turned(work[b] ^ work[c], 63)
+                    work[b] = _rotate_right(work[b] ^ work[c], 63)
             for at in range(8):
                 state[at] ^= work[at] ^ work[at + 8]
             begin += size
@@ -93,7 +93,7 @@ def hashed_signs(text, ends, signs):
             signs[word, at] = 1 if (byte >> np.uint64(7 - (at & 7))) & np.uint64(1) else -1
 
 
-@compiled("void(uint8[::1], int64[::1], int32[::1], int32[::1], int64[::1], int64[::1])")
+@compile_kernel("void(uint8[::1], int64[::1], int32[::1], int32[::1], int64[::1], int64[::1])")
 def counted_grams(text, ends, grams, counts, gram_ends, squares):
     """The n-grams of words of letters and digits, a space at either end of each.
 
@@ -166,7 +166,7 @@ def counted_grams(text, ends, grams, counts, gram_ends, squares):
         squares[word] = square
 
 
-@compiled("void(int16[:, ::1], float64[::1], int64[::1])")
+@compile_kernel("void(int16[:, ::1], float64[::1], int64[::1])")
 def sizes(vectors, squares, largest):
     """Of each vector the sum of squares and the largest component, whatever its sign."""
     for row in range(len(vectors)):

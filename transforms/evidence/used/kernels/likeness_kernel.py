@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from slowwave.transforms.core.compiled import compiled
+from slowwave.transforms.core.compiled import compile_kernel
 
 DIMENSIONS = 256
 _ONE = 256
@@ -28,7 +28,7 @@ _GRAMS = 64
 _SHIFT = 10
 
 
-@compiled(
+@compile_kernel(
     "void(int64, int64, int64, int32[::1], int16[:, ::1], float64[::1], int32[::1], int32[::1], int64[::1],"
     " float64[::1], int16[:, ::1], float64[::1], int32[::1], uint32[:, ::1], int32[:, ::1], int64[::1])"
 )
@@ -76,7 +76,7 @@ def columns_added(
     state[0] = node
 
 
-@compiled("void(int16[::1], int16[:, ::1], int16[::1])")
+@compile_kernel("void(int16[::1], int16[:, ::1], int16[::1])")
 def _products(vector, sides, found):
     """Of a token with columns, in steps of 1024 and within 16 bits."""
     for column in range(len(sides)):
@@ -86,14 +86,14 @@ def _products(vector, sides, found):
         found[column] = np.int16(min(max(alike >> _SHIFT, -32768), 32767))
 
 
-@compiled("void(int16[::1], float64, int16[::1])")
-def _formed(vector, scale, side):
+@compile_kernel("void(int16[::1], float64, int16[::1])")
+def _scale_vector(vector, scale, side):
     """The direction of a word."""
     for at in range(DIMENSIONS):
         side[at] = np.int16(np.rint(vector[at] * scale))
 
 
-@compiled("void(int32[::1], int32[:, ::1], int32[:, ::1])")
+@compile_kernel("void(int32[::1], int32[:, ::1], int32[:, ::1])")
 def nodes_in_order(newest, nodes, ordered):
     """Fill `ordered` with the nodes, those of one n-gram side by side: where there are many, they are found sooner."""
     filled = 0
@@ -108,7 +108,7 @@ def nodes_in_order(newest, nodes, ordered):
             filled += 1
 
 
-@compiled("void(int64, int32[::1], int32[::1], int64[::1], int32[::1], uint32[:, ::1])")
+@compile_kernel("void(int64, int32[::1], int32[::1], int64[::1], int32[::1], uint32[:, ::1])")
 def columns_dropped(count, columns, grams, gram_ends, newest, has_gram):
     """Take all columns back."""
     for column in range(count):
@@ -118,7 +118,7 @@ def columns_dropped(count, columns, grams, gram_ends, newest, has_gram):
             has_gram[:, grams[at] >> 5] = 0
 
 
-@compiled(
+@compile_kernel(
     "int64(int32[::1], int64, boolean, int64, int64, int32[::1], int16[:, ::1], float64[::1], int64[::1], int32[::1],"
     " int64[::1], int16[:, ::1], int32[::1], int32[::1], int64[::1], float64[::1], int16[:, ::1], float64[::1],"
     " int32[::1], uint32[:, ::1], int32[:, ::1], int64, int32[::1], int32[::1], int32[::1], int16[:, ::1],"
@@ -264,7 +264,7 @@ def compared_words(
             factor = scale[word] * 2**_SHIFT
             slack = _SLACK + factor * (token_last - token_first)
         else:
-            _formed(vectors[word], scale[word], side)
+            _scale_vector(vectors[word], scale[word], side)
             is_formed = True
             for column in range(start, total):
                 alike = np.int32(0)
@@ -321,7 +321,7 @@ def compared_words(
                     near[kept], exact[kept] = begin + at, block[at]
                     kept += np.int64(block[at] >= least)
         if kept and not is_formed:
-            _formed(vectors[word], scale[word], side)
+            _scale_vector(vectors[word], scale[word], side)
         begin = entries
         for nth_kept in range(kept):
             column = np.int64(near[nth_kept])

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from slowwave.transforms.core.compiled import compiled
+from slowwave.transforms.core.compiled import compile_kernel
 
 DIMENSIONS = 256
 _LEAST = -(2**31)
 _ROWS, _MEMORIES = 8, 64
 
 
-@compiled(
+@compile_kernel(
     "void(int16[:, :, ::1], int16[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64, int64,"
     " int32[:, ::1])"
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from slowwave.transforms.core.compiled import compiled
+from slowwave.transforms.core.compiled import compile_kernel
 
 _ONE = 256
 _DIMENSIONS = 256
@@ -22,7 +22,7 @@ _COVERED, _NEARLY, _COSINE, _BLEND, _STRENGTH, _SHARE, _RAREST, _MEANING = range
 _NEAR, _BLENDS, _HAS, _TOUCHED = 0, 3, 6, 7
 
 
-@compiled(
+@compile_kernel(
     "void(int32[::1], int32[::1], uint8[::1], int64[::1], int64[:, ::1], int64[:, ::1], float64[:, ::1],"
     " int16[:, :, ::1], int32[:, ::1], int32[::1], int64[::1], int64[::1], int64[::1], float64[::1], int16[:, ::1],"
     " int64[::1], boolean[::1], int32[::1], int32[::1], int32[::1], int64[::1], int64[::1], int32[::1],"

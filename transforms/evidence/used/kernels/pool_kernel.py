@@ -14,7 +14,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from slowwave.transforms.core.compiled import compiled
+from slowwave.transforms.core.compiled import compile_kernel
 
 MAX_WORDS = 48
 DIMENSIONS = 256
@@ -28,10 +28,10 @@ _LINE, _AHEAD = 64, 6
 
 
 @intrinsic
-def _fetched(typing_context, rows, row):  # noqa: ARG001 - numba gives it
+def _prefetch_row(typing_context, rows, row):  # noqa: ARG001 - numba gives it
     """Have a row brought from memory, in the meantime: it is of 256 numbers."""
 
-    def generated(context, builder, signature, arguments):
+    def generate_code(context, builder, signature, arguments):
         of_array = signature.args[0]
         array = context.make_array(of_array)(context, builder, arguments[0])
         size = context.get_abi_sizeof(context.get_data_type(of_array.dtype)) * DIMENSIONS
@@ -46,10 +46,10 @@ def _fetched(typing_context, rows, row):  # noqa: ARG001 - numba gives it
             builder.call(prefetch, [place, flag(0), flag(3), flag(1)])
         return context.get_dummy_value()
 
-    return types.void(rows, types.int64), generated
+    return types.void(rows, types.int64), generate_code
 
 
-@compiled("float64(float64[::1], int64)")
+@compile_kernel("float64(float64[::1], int64)")
 def _sum_of_128(values, first):
     """As NumPy adds up a row: eight sums, then these in pairs."""
     a, b, c, d = values[first], values[first + 1], values[first + 2], values[first + 3]
@@ -66,7 +66,7 @@ def _sum_of_128(values, first):
     return ((a + b) + (c + d)) + ((e + f) + (g + h))
 
 
-@compiled("void(int64[::1], float64[::1], float64[::1], int16[:])")
+@compile_kernel("void(int64[::1], float64[::1], float64[::1], int16[:])")
 def direction(sums, values, squares, found):
     """`used_words.directions` of one sum of 256 dimensions; `values` and `squares` are room to work in."""
     for at in range(DIMENSIONS):
@@ -79,16 +79,16 @@ def direction(sums, values, squares, found):
         found[at] = np.int16(np.rint(values[at] * scale))
 
 
-@compiled(
+@compile_kernel(
     "void(int32[::1], int32[::1], int64[::1], int16[:, ::1], int8[:, ::1], int32[::1], int32[::1], int64[::1],"
     " int64[::1])"
 )
-def summed(words, weights, largest, vectors, signs, narrow, narrow_signs, meaning, wording):
+def sum_vectors(words, weights, largest, vectors, signs, narrow, narrow_signs, meaning, wording):
     """Sums of the vectors and of the signs of some words, by weight; exact, in 32 bits where these suffice."""
     most = 0
     for nth in range(min(len(words), _AHEAD)):
-        _fetched(vectors, np.int64(words[nth]))
-        _fetched(signs, np.int64(words[nth]))
+        _prefetch_row(vectors, np.int64(words[nth]))
+        _prefetch_row(signs, np.int64(words[nth]))
     for nth in range(len(words)):
         most += np.int64(weights[nth]) * max(largest[words[nth]], 1)
     if most < _INT32:
@@ -97,8 +97,8 @@ def summed(words, weights, largest, vectors, signs, narrow, narrow_signs, meanin
         # two at a time: a sum is loaded and stored half as often, and one word's vectors come while others are awaited
         for nth in range(1, len(words), 2):
             for later in range(nth - 1 + _AHEAD, min(nth + 1 + _AHEAD, len(words))):
-                _fetched(vectors, np.int64(words[later]))
-                _fetched(signs, np.int64(words[later]))
+                _prefetch_row(vectors, np.int64(words[later]))
+                _prefetch_row(signs, np.int64(words[later]))
             weight, other = np.int32(weights[nth - 1]), np.int32(weights[nth])
             vector, other_vector = vectors[words[nth - 1]], vectors[words[nth]]
             for at in range(DIMENSIONS):
@@ -127,26 +127,26 @@ def summed(words, weights, largest, vectors, signs, narrow, narrow_signs, meanin
             wording[at] += weight * np.int64(signs[word, at])
 
 
-@compiled("int64(float64, float64)")
-def weighed(rarity, prominence):
+@compile_kernel("int64(float64, float64)")
+def word_weight(rarity, prominence):
     """Weight of a word."""
     return max(np.int64(np.rint(rarity * prominence)), 1)
 
 
-@compiled("void(int32[::1], int32[::1], boolean[::1])")
-def forgotten(known, frequency, is_plain):
+@compile_kernel("void(int32[::1], int32[::1], boolean[::1])")
+def reset_words(known, frequency, is_plain):
     """Undo what `prepared` noted by word, of the memories before."""
     for nth in range(known[len(known) - 1]):
         frequency[known[nth]] = 0
         is_plain[known[nth]] = False
 
 
-@compiled(
+@compile_kernel(
     "int64(int64[::1], int32[::1], int64[::1], int32[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
     " int16[:, ::1], int8[:, ::1], int32[::1], boolean[::1], int32[::1], int32[::1], int32[::1], int64, int64[::1],"
     " boolean[::1], int32[::1], int64[::1], int64[::1], int64[::1], int16[:, ::1])"
 )
-def prepared(
+def prepare_pool(
     texts, words, word_ends, plain, plain_ends, rarity, prominence, largest, vectors, signs,
     frequency, is_plain, known, column_of, columns, columns_count, weights, is_name,
     kept, kept_ends, masses, squares, sides,
@@ -214,8 +214,8 @@ def prepared(
         for at in range(count):
             word = words[word_ends[text] + at]
             own[at] = word
-            weight[at] = weighed(rarity[frequency[word]], prominence[word])
-        summed(own[:count], weight[:count], largest, vectors, signs, narrow, narrow_signs, meaning, wording)
+            weight[at] = word_weight(rarity[frequency[word]], prominence[word])
+        sum_vectors(own[:count], weight[:count], largest, vectors, signs, narrow, narrow_signs, meaning, wording)
         direction(meaning, values, squared, sides[nth, :DIMENSIONS])
         direction(wording, values, squared, sides[nth, DIMENSIONS:])
         if count > MAX_WORDS:
@@ -244,7 +244,7 @@ def prepared(
     return columns_count
 
 
-@compiled(
+@compile_kernel(
     "void(int64, int64, int32[::1], int64[::1], int32[::1], int64[::1], int32[::1], float64[::1], float64[::1],"
     " int64[::1], int16[:, ::1], int8[:, ::1], uint8[::1], int32[::1], int32[::1], uint8[::1], int64[::1],"
     " int64[:, ::1], int64[:, ::1], int16[:, :, ::1])"
@@ -314,7 +314,7 @@ def weighed_texts(
         masses[nth, :] = 0
         squares[nth, :] = 0
         for at in range(begin, filled):
-            weight = weighed(rarity[frequency[words[at]]], prominence[words[at]])
+            weight = word_weight(rarity[frequency[words[at]]], prominence[words[at]])
             weights[at] = weight
             masses[nth, 2] += weight
             squares[nth, 2] += weight * weight
@@ -326,7 +326,7 @@ def weighed_texts(
                 squares[nth, 1] += weight * weight
         bounds = (begin, only_prompt, in_both, filled)
         for part in range(3):
-            summed(
+            sum_vectors(
                 words[bounds[part] : bounds[part + 1]], weights[bounds[part] : bounds[part + 1]], largest, vectors,
                 signs, narrow, narrow_signs, sums[2 * part], sums[2 * part + 1],
             )  # fmt: skip

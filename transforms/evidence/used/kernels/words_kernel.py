@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from slowwave.transforms.core.compiled import compiled
+from slowwave.transforms.core.compiled import compile_kernel
 
 # FNV-1a.
 _START, _FACTOR = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
@@ -15,7 +15,7 @@ _START, _FACTOR = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _SHORT = 8
 
 
-@compiled(
+@compile_kernel(
     "int64(uint8[::1], int64[::1], int64, boolean[::1], uint64[:, ::1], uint64[::1], uint8[::1], int64[::1],"
     " int64[::1], int32[::1], int32[::1], int64[::1])"
 )
@@ -123,8 +123,8 @@ def distinct_words(text, ends, first, is_word, slots, hashes, arena, word_ends, 
     return len(ends) - 1
 
 
-@compiled("void(uint64[:, ::1], uint64[::1], uint8[::1], int64[::1], int64)")
-def placed(slots, hashes, arena, word_ends, count):
+@compile_kernel("void(uint64[:, ::1], uint64[::1], uint8[::1], int64[::1], int64)")
+def fill_slots(slots, hashes, arena, word_ends, count):
     """Put `count` words into empty slots; see `distinct_words`."""
     mask = np.uint64(len(slots) - 1)
     for word in range(count):
