@@ -84,7 +84,7 @@ class Runner:
         """What a node gives, computed now if it is not there: frames as its function returns them."""
         node = self._by_given[given]
         if self._is_stored(given):
-            return self._shell.stored(given, None)  # type: ignore[arg-type] - what is stored is a table
+            return self._shell.scan_table(given, None)  # type: ignore[arg-type] - what is stored is a table
         if node not in self._done:
             self._compute(node)
         return self._values[given]
@@ -193,7 +193,7 @@ class Runner:
         if isinstance(taken, TableInput):
             return self.value(taken.of).select(taken.columns)
         if days is not None and self._is_stored(taken):
-            return self._shell.stored(taken, days)  # type: ignore[arg-type] - what is stored is a table
+            return self._shell.scan_table(taken, days)  # type: ignore[arg-type] - what is stored is a table
         return self.value(taken)
 
 

@@ -13,13 +13,13 @@ from thorough import some
 LOOP = """
 import logging
 logging.basicConfig(format="%(message)s")
-from slowwave.transforms.core.compiled import compiled
+from slowwave.transforms.core.compiled import compile_kernel
 
-@compiled("int64(int64)")
+@compile_kernel("int64(int64)")
 def doubled(one):
     return one + one
 
-@compiled("int64(int64)")
+@compile_kernel("int64(int64)")
 def tripled(one):
     return 3 * one
 
