@@ -20,7 +20,7 @@ _SMALLEST_PART = 0.005
 
 
 def number_of(count: int, one: str, many: str = "") -> str:
-    """As `counted`, but in a sentence of its own there are none: `1 memory`, `2 memories`, `no memories`."""
+    """As `format_count`, but in a sentence of its own there are none: `1 memory`, `2 memories`, `no memories`."""
     return format_count(count, one, many) if count else f"no {many or one + 's'}"
 
 

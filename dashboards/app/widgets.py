@@ -1,7 +1,7 @@
 """What the dashboard's pages share: choices that stand in the address, tables, sentences and commands.
 
 The address is the state: a widget shows what the query says, and what a person changes is written there first. Text
-from logs is drawn by `said`, `notice`, `table` and `command` alone, which show it and never take it for
+from logs is drawn by `draw_text`, `notice`, `table` and `command` alone, which show it and never take it for
 Markdown or HTML.
 """
 

@@ -134,7 +134,7 @@ def sum_by_period(
 
 
 def unbroken(frame: pl.DataFrame, day: str, sums: Sequence[str]) -> tuple[pl.DataFrame, str]:
-    """As `bucketed`, with sums of 0 for the periods between the first and the last that have no rows."""
+    """As `sum_by_period`, with sums of 0 for the periods between the first and the last that have no rows."""
     complete = [_COMPLETE] if _COMPLETE in frame.columns else []
     days = frame.filter(pl.col(day).is_not_null()).select(pl.col(day).cast(pl.Date), *sums, *complete)
     if days.is_empty():

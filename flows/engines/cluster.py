@@ -36,7 +36,7 @@ class WorkerEndedError(Exception):
 
 
 class Cluster(Protocol[Handle]):
-    """Processes that take tasks; each task is `done(code, message)`."""
+    """Processes that take tasks; each task is `run_task_message(code, message)`."""
 
     def places(self) -> int:
         """How many tasks are taken at once, now: workers come and go."""
@@ -80,7 +80,7 @@ def own_code() -> str:
 
 
 def message_of(work: Callable[..., Any], task: object) -> bytes:
-    """A function, by its name, and a task, for `done`."""
+    """A function, by its name, and a task, for `run_task_message`."""
     return pickle.dumps((work, task))
 
 

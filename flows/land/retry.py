@@ -140,7 +140,7 @@ def file_identity(file_hash: str, source: str) -> str:
 
 
 def rows_of_placed_files(entries: pl.DataFrame) -> dict[str, int]:
-    """As `rows_of_files`, by what `placed` tells of each."""
+    """As `rows_of_files`, by what `file_identity` tells of each."""
     stated = [source for source in entries["source"].unique() if "=" in source]
     if not stated:
         return rows_of_files(entries)

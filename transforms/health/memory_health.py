@@ -47,7 +47,7 @@ def memory_health(
         eligible: memory_id, eligible_count, of all days.
         outcomes: per memory_id what is known from how the interactions that had it ended (see `memory_outcomes`).
         use: per memory_id what its references over time tell (see `memory_use`).
-        held: per memory_id whether it is_held (see `decisions.held`).
+        held: per memory_id whether it is_held (see `effects.flag_holds`).
         params: reinforcement, and what a source's word is worth.
 
     A memory that is only known from `memories_used` or `memories_cited` has its counts, and NULL for all that was never

@@ -70,8 +70,8 @@ def learn_strategies(
     """What the attempts known as of `as_of` teach of strategies.
 
     Args:
-        tried: of `counted`, all known before `as_of`.
-        cells: of `counted`.
+        tried: of `count_attempts`, all known before `as_of`.
+        cells: of `count_attempts`.
         variants: project, strategy_id, representative of strategy_variants.
         templates: project, error_id, error_template of error_templates.
         as_of: nothing later is looked at.

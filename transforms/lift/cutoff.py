@@ -12,7 +12,7 @@ _SIDES = {"above": pl.col("is_treated"), "below": ~pl.col("is_treated")}
 
 
 def cutoff_places(places: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:
-    """The scored offers (see `offered`) in which chance did not decide, sorted by trial and memory_id, with their cut.
+    """Return the scored offers in which chance did not decide, by trial and memory_id, with their cut.
 
     Adds is_treated (the score reaches the threshold of its project, see `_thresholds`), position (distance from the
     threshold, in interquartile ranges of that memory's distances; NULL where these do not vary) and follows_score: at

@@ -63,11 +63,11 @@ def memory_lift(
     """One row per memory that a trial had or was offered, sorted by memory_id.
 
     Args:
-        places: `OFFERED` of the trials that were offered a memory (see `offered`, `expected_success`).
+        places: `OFFERED` of the trials that were offered a memory (see `trials_offering_memory`, `expected_success`).
         memories: memory_id, created_at.
         known: see `trials`.
         before: see `known_before`.
-        having: `COMPARED` of the trials that had a memory (see `had`), with the forecast of success without it.
+        having: `COMPARED` of `trials_with_memory`, with the forecast of success without the memory.
         injected: memory, injected: how many attempted interactions it was injected into.
         numbers: see `memory_numbers`.
         params: bounds and weights.
@@ -196,7 +196,7 @@ def _cutoff(places: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:
 
 
 def _without_cutoff(places: pl.DataFrame, following: pl.DataFrame, lifts: pl.DataFrame) -> pl.DataFrame:
-    """As `_stated`, of memories without a cutoff lift that were injected or left out, not by chance."""
+    """As `_lift_rows`, of memories without a cutoff lift that were injected or left out, not by chance."""
     has_both = pl.col("is_injected").any() & ~pl.col("is_injected").all()
     unknown = [pl.lit(None, dtype=pl.Float64).alias(name) for name in ("estimate", "standard_error", "degrees")]
     follows = pl.col("memory").is_in(following["memory"].unique().to_list())

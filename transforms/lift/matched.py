@@ -91,12 +91,12 @@ def matched_estimates(rows: pl.DataFrame, others: Others) -> pl.DataFrame:
 
 
 def _match_compiled(loops: ModuleType, rows: pl.DataFrame, strata: pl.DataFrame) -> pl.DataFrame | None:
-    """As `_matched`; None where sums may be too large for it."""
+    """As `_match_with_frames`; None where sums may be too large for it."""
     memories = rows["memory"].rle().struct.unnest()
     start = np.concatenate([np.zeros(1, np.int64), np.cumsum(memories["len"].to_numpy(), dtype=np.int64)])
     names = ("estimate", "standard_error", "degrees", "sessions")
     told, is_told = np.zeros((memories.height, len(names))), np.zeros(memories.height, np.int64)
-    size = loops.matched(
+    size = loops.match_memories(
         start,
         *[_array(rows[name]) for name in ("nth", "block", "residual", "usual", "variance")],
         *[_array(strata[name]) for name in ("all_n", "all_usual", "per_trial")],
@@ -117,7 +117,7 @@ def _array(column: pl.Series) -> Floats | Integers:
 
 
 def _match_with_frames(rows: pl.DataFrame, strata: pl.DataFrame) -> pl.DataFrame:
-    """As `matched`, of rows with `nth`."""
+    """As `matched_estimates`, of rows with `nth`."""
     # one number is grouped and joined in half the time that several take
     chosen = rows.with_columns((pl.col("memory") * strata.height + pl.col("nth")).alias("cell"))
     own = chosen.group_by("cell").agg(
@@ -186,7 +186,7 @@ def pseudo_treated(having: pl.DataFrame, created: pl.DataFrame, params: MemoryOu
     """Trials that would have had a memory before it existed: memory, trial, sorted.
 
     Args:
-        having: see `had`; of all memories.
+        having: see `trials_with_memory`; of all memories.
         created: memory, created_at, of the memories in question.
         params: how many companions, and how far back.
 

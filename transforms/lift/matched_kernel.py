@@ -36,7 +36,7 @@ def _sum(sums, at):
     " float64[::1], int64, float64[:, ::1], int64[::1])"
 )
 def match_memories(start, nth, block, residual, usual, variance, all_n, all_usual, per_trial, blocks, found, is_found):
-    """As `matched.matched`, of the memories whose rows begin at `start` (of the last, end there).
+    """As `matched.matched_estimates`, of the memories whose rows begin at `start` (of the last, end there).
 
     Into `found` go estimate, standard_error, degrees and sessions of each. Returns more than the sizes of all that was
     added up come to together: sums hold 2^32 of it.

@@ -58,7 +58,7 @@ def same_task(
 
     Args:
         known: see `trials`.
-        having: see `had`, of the memories in question.
+        having: see `trials_with_memory`, of the memories in question.
         created: memory, created_at.
         params: bounds.
 

@@ -241,8 +241,8 @@ def expected_success(
 
     Rates of trials known earlier, each level shrunk towards the one above with weight `expected_strength` (the
     Beta-binomial posterior mean): everything (Laplace's rule), project, agent, task type, task. With `having` (see
-    `had`) trials that had the query's `memory` are left out. What is between memory and outcome, such as the strategy,
-    is not conditioned on. `history` counts the trials the forecast stands on; at 0 it is no more than .5.
+    `trials_with_memory`) trials that had the query's `memory` are left out. What is between memory and outcome, such as
+    the strategy, is not conditioned on. `history` counts the trials the forecast stands on; at 0 it is no more than .5.
 
     `queries` holds columns of `trials` and, with `having`, `memory`; `before` is `known_before` of all trials.
     """

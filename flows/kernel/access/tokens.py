@@ -77,13 +77,13 @@ class Tokens:
         return self._tokens
 
     def are_asked_for(self) -> bool:
-        """Whether there ever was a token, so that nobody is let in without one. Raises UserError as `listed`."""
+        """Whether there ever was a token, so that nobody is let in without one. Raises UserError as `list_tokens`."""
         return bool(self.list_tokens())
 
     def verify_token(self, authorization: str | None, use: Use) -> AccessToken | None:
         """The valid token of that use in an `Authorization` header; None where there is none.
 
-        Raises UserError as `listed`: then nobody may be let in.
+        Raises UserError as `list_tokens`: then nobody may be let in.
         """
         stated = _BEARER.fullmatch(authorization or "")
         digest = _digest(stated[1] if stated else "")

@@ -201,7 +201,7 @@ def test_buttons_stand_beside_their_commands_only_where_they_are_allowed(home, m
     finally:
         allow_decisions(())
         published.close()
-    assert labels == [{"Promote", "Reject", "Next item"}, {"Hold", "Edit", "Archive", "Undo"}]
+    assert labels == [{"Promote", "Reject", "Next item"}, {"Hold", "Edit", "Archive", "Invalidate", "Undo"}]
 
 
 def test_a_narrowed_dashboard_lets_nobody_decide(home):

@@ -64,7 +64,7 @@ class DecayedStates:
             found = np.zeros((len(asks), many), dtype=np.int64)
             number = np.arange(self._owners) if whole is None else np.require(whole, np.int64, ["C", "W"])
             owners = 1 + number.max(initial=-1)
-            loops.carried(number, owner, day, known, query_owner, query_day, asks, factor, owners, found)
+            loops.decay_counts(number, owner, day, known, query_owner, query_day, asks, factor, owners, found)
             return found
         known = self.known[:, :many]
         if whole is None:

@@ -49,7 +49,7 @@ def candidate_id(item: Mapping[str, Any]) -> str:
 def takes_back(wish: ReviewCommand, item: Mapping[str, Any], last_command: str, before: Sequence[Change]) -> bool:
     """Whether what is said of an item undoes the changes (`before`) of the last decision on it, and nothing else.
 
-    Never of a candidate: there the status that was asked for follows, see `unmerged`. Of a pair, to say that both
+    Never of a candidate: there the status that was asked for follows, see `undo_merge`. Of a pair, to say that both
     stay takes a merge back as well; a `reject` that itself took a merge back is not taken back.
     """
     if item["kind"] == "candidate" or not before:

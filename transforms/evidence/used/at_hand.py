@@ -28,7 +28,7 @@ class TextWords:
 
 @dataclass
 class Pool:
-    """Passages of a day's memories, see `used_pool_kernel.prepared`."""
+    """Passages of a day's memories, see `pool_kernel.prepare_pool`."""
 
     documents: Integers
     known: NDArray[np.int32]

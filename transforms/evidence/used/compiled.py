@@ -222,7 +222,7 @@ class _Comparison:
 
     def _clear_pool(self) -> None:
         if self._pool is not None:
-            self._pools.forgotten(self._pool.known, self._by_word.frequency, self._by_word.is_plain)
+            self._pools.reset_words(self._pool.known, self._by_word.frequency, self._by_word.is_plain)
             self._pool = None
 
     def _foresee(self, project: int, name: str, slots: Integers, asked: int) -> None:
@@ -307,7 +307,7 @@ class _Comparison:
             np.empty((count, 2 * DIMENSIONS), np.int16),
         )
         before = columns.count
-        columns.count = self._pools.prepared(
+        columns.count = self._pools.prepare_pool(
             slots, contents.words, contents.ends, contents.plain, contents.plain_ends, pool.rarity,
             vocabulary.prominence, vocabulary.largest, vocabulary.vectors, vocabulary.signs,
             words.frequency, words.is_plain, pool.known, words.column_of, columns.words, before, columns.weights,

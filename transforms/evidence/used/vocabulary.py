@@ -83,7 +83,7 @@ class Vocabulary:
         """Drop all but the first `kept`; the room stays."""
         self._state[:] = kept, 0
         self._slots.fill(0)
-        self._kernels.placed(self._slots, self._hashes, self._arena, self._word_ends, kept)
+        self._kernels.fill_slots(self._slots, self._hashes, self._arena, self._word_ends, kept)
         self._seen.fill(0)
         self._formed = kept
 
@@ -94,7 +94,7 @@ class Vocabulary:
         self._word_ends = roomy(self._word_ends, words + 1)
         self._arena = roomy(self._arena, max(2 * len(self._arena), int(self._word_ends[len(self)]) + size))
         self._slots = np.zeros((2 ** int(2 * words - 1).bit_length(), 2), np.uint64)
-        self._kernels.placed(self._slots, self._hashes, self._arena, self._word_ends, len(self))
+        self._kernels.fill_slots(self._slots, self._hashes, self._arena, self._word_ends, len(self))
 
     def _form(self) -> None:
         """Form the words that are new."""

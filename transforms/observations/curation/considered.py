@@ -32,7 +32,7 @@ class Considered(NamedTuple):
 def with_changes(met: dict[int, list[Considered]], said: pl.DataFrame) -> dict[int, list[Considered]]:
     """Return what each row of `said` met, with the changes of state between all that it met and its own text.
 
-    They relate the texts as `observed` relates those of active memories.
+    They relate the texts as `observe_memories` relates those of active memories.
     """
     asked = said[[*met]].select(pl.Series("scope", [*met], dtype=pl.Int64), pl.col("from").alias("first_at"), "content")
     known = [(row, one.said_at, one.content) for row, considered in met.items() for one in considered]

@@ -74,7 +74,7 @@ def curation_decisions(
         states: memory states visible at the time of the publish (see `memory_states`).
         word_vectors: vectors of words.
         params: thresholds.
-        ready: where texts made ready are kept for `observed`.
+        ready: where texts made ready are kept for `observe_memories`.
 
     A row depends on the log up to its `changed_at` alone, so that what was decided stays decided.
     """

@@ -44,7 +44,7 @@ def matched_words(
     if loops is None or not len(texts.units):
         return _compute_coverage(texts, a, b)
     one, other = _empty_coverage(a), _empty_coverage(b)
-    loops.matched(a, b, texts.units, texts.bases, one.best, other.best, one.is_same, other.is_same)
+    loops.fill_coverage(a, b, texts.units, texts.bases, one.best, other.best, one.is_same, other.is_same)
     return one, other
 
 

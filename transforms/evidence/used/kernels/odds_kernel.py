@@ -46,7 +46,7 @@ def log_odds(
         log_masses: by interaction, ln(1 + mass / 1024) of prompt, answer and both.
         sides: by interaction.
         chosen: by interaction, its candidates, -1 none.
-        kept: columns of memories, with `kept_ends`, masses, squares and sides: see `prepared`.
+        kept: columns of memories, with `kept_ends`, masses, squares and sides: see `prepare_pool`.
         kept_ends: by memory.
         memory_masses: by memory.
         memory_squares: by memory.

@@ -4,7 +4,7 @@ Beside each other in one file, for numba keeps a loop until its own file changes
 """
 
 # ruff: noqa: ANN001, ANN201, ANN202, C901, PLR0912, PLR0915, PLR2004, RUF100 - see the signatures; one loop
-# numba gives `_fetched` its context; what LLVM is told in has no public name
+# numba gives `_prefetch_row` its context; what LLVM is told in has no public name
 # pyright: reportMissingParameterType=false, reportCallIssue=false, reportPrivateImportUsage=false
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def word_weight(rarity, prominence):
 
 @compile_kernel("void(int32[::1], int32[::1], boolean[::1])")
 def reset_words(known, frequency, is_plain):
-    """Undo what `prepared` noted by word, of the memories before."""
+    """Undo what `prepare_pool` noted by word, of the memories before."""
     for nth in range(known[len(known) - 1]):
         frequency[known[nth]] = 0
         is_plain[known[nth]] = False
