@@ -92,7 +92,7 @@ def test_whatever_an_id_names_is_one_screen(published, kind):
     ids = [row[0] for row in published._rows(OF_KINDS[kind]) if row[0]]
     assert ids
     for id_ in ids:
-        text = screen_text(screen_facts(published.named(f"{kind}:{id_}")))
+        text = screen_text(screen_facts(published.look_up_id(f"{kind}:{id_}")))
         assert is_one_screen(text), text
         assert "\nlook next    slowwave dashboard, page " in text, text
 
@@ -100,7 +100,7 @@ def test_whatever_an_id_names_is_one_screen(published, kind):
 def test_a_narrow_terminal_has_narrow_lines_and_no_more_of_them(published, monkeypatch):
     monkeypatch.setattr("slowwave.flows.ask.why.layout.width", lambda: 60)
     for name in ("m1", "spaced", "i3", "of spaced"):
-        lines = screen_text(screen_facts(published.named(name))).splitlines()
+        lines = screen_text(screen_facts(published.look_up_id(name))).splitlines()
         assert len(lines) <= 24
         assert max(map(cell_len, lines)) <= 60
 
