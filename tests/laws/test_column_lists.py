@@ -107,7 +107,7 @@ def test_a_list_of_columns_is_found(source: str):
     [
         'A = ("content", "status", "category")',
         'A = choose_columns(Memories, *("content", "status", "category", "domain"))',
-        'A = Rows(Memories, ("content", "status", "category", "domain"))',
+        'A = LandedInput(Memories, ("content", "status", "category", "domain"))',
         'row = {"content": text, "status": "active", "category": None, "domain": None}',
         'A = ("content", "status", "category", "domain", "of", "other", "things", "more", "often")',
     ],

@@ -72,7 +72,7 @@ def test_a_run_names_the_version_of_confidence_that_computed():
     with tried("heuristic/3", "heuristic/99"):
         params = Params.model_validate({"heuristics": {"method": "heuristic/99"}})
         assert [name for name in params.methods() if name.startswith("heuristic/")] == ["heuristic/99"]
-        (learning,) = (node for node in NODES if node.name == "learned")
+        (learning,) = (node for node in NODES if node.name == "learn_strategies")
         assert "heuristic/99" in learning.method_ids(params)
 
 

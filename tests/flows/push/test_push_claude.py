@@ -295,7 +295,7 @@ def test_a_push_that_stops_anywhere_is_finished_by_the_next(
 
         counting("land_decisions", pushing)
         counting("_write", claude_door)
-        counting("_moved", claude_door)
+        counting("_move_memory", claude_door)
         counting("_list", claude_door)
         with suppress(_KilledError):
             push(home, root, "--yes")

@@ -42,7 +42,7 @@ class Taught(NamedTuple):
         nodes = {node.name: node for node in LEARNING}
         found = {
             table: frame
-            for name, frames in (("counted", self.counted), ("learned", self.learned))
+            for name, frames in (("count_attempts", self.counted), ("learn_strategies", self.learned))
             for table, frame in zip(nodes[name].outputs, frames, strict=True)
             if isinstance(table, type) and not issubclass(table, State)
         }
