@@ -27,7 +27,7 @@ class Marked(NamedTuple):
     is_item: bool
 
 
-def read_marks(text: str) -> Marked:
+def find_marks(text: str) -> Marked:
     """What marks say of a statement, and the statement."""
     box = _BOX.match(text)
     sign = box or _SIGN.match(text)

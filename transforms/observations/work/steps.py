@@ -16,7 +16,7 @@ from slowwave.transforms.observations.states.clause_words import words_of
 from slowwave.transforms.observations.states.plan_words import SAYS_NOTHING
 from slowwave.transforms.observations.turns.cues import stem
 from slowwave.transforms.observations.turns.steps import TaskStep, is_one_step, step_to
-from slowwave.transforms.observations.work.marks import Marked, read_marks
+from slowwave.transforms.observations.work.marks import Marked, find_marks
 from slowwave.transforms.observations.work.verbs import work_verb
 
 _OPENERS = re.compile(
@@ -97,7 +97,7 @@ class WorkStep(NamedTuple):
 @lru_cache(maxsize=20_000)
 def work_steps(text: str) -> tuple[WorkStep, ...]:
     """The steps that a statement of one sentence tells, in its order: "removed the flag, and updated the help"."""
-    mark = read_marks(text)
+    mark = find_marks(text)
     first = _first_step(mark)
     if first is None:
         return ()
