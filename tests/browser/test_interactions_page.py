@@ -1,4 +1,4 @@
-"""The page of interactions: a session is one click away, and its rows are those that the command lists."""
+"""The page of interactions: a row opens what it names, and a session's rows are those that the command lists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ def test_a_session_is_listed_as_the_command_lists_it(dashboard, page: Page):
     head, *rows = rows_of(page, "1 to 50 of")
     session = rows[0][head.index("Session")]
     row_chosen(page, "1 to 50 of")
-    assert page.url.endswith(f"interactions?session={session}")
+    assert "interactions?open=interaction%3A" in page.url
+    opened(page, f"{dashboard.address}/interactions?session={session}")
     asked = ("landed_interactions", "--param", f"session_id={session}", "--format", "json")
     told = json.loads(dashboard.home.run("sql", *asked).stdout)
     head, *rows = rows_of(page, f"of {len(told)} interactions")
