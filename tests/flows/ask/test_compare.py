@@ -196,7 +196,11 @@ def test_nothing_is_written_and_nobody_is_kept_waiting(
         ("echo/1", "echo/7", "echo/7 is no method; there "),
         ("banana/7", "echo/1", "banana/7 is no method; there are eligible/1, eligible/2, eligible/3, "),
         ("alma/1", "strength/2", "alma/1 is no method (ALMA's formula"),
-        ("used/1", "echo/1", "used/1 and echo/1 are not two versions of one method; beside used/1 there are used/2, used/3"),
+        (
+            "used/1",
+            "echo/1",
+            "used/1 and echo/1 are not two versions of one method; beside used/1 there are used/2, used/3",
+        ),
         ("used/1", "used/1", "used/1 and used/1 are one; beside used/1 there are used/2, used/3"),
         ("echo/1", "echo/1", "echo/1 and echo/1 are one; beside echo/1 there "),
         ("curate/2", "curate/llm-1", "curate/2 and curate/llm-1 are not two versions of one method; "),
