@@ -49,7 +49,7 @@ class Case:
         return self.features @ coefficients[1:] + coefficients[0]
 
 
-def cases(layout: str) -> dict[str, Case]:
+def read_cases(layout: str) -> dict[str, Case]:
     """By conversation of locomo, all answers that have a link in this layout."""
     folder = real_rows.FOLDER / "locomo"
     memories = pl.read_parquet(folder / "memories.parquet")
@@ -96,7 +96,7 @@ def _case(asked: pl.DataFrame, held: list[tuple[str, list[str]]], links: pl.Data
     return Case(at, np.concatenate(ids), features, gold, asked["task_type"].to_numpy(), sizes)
 
 
-def fitted(chosen: list[tuple[Case, float]]) -> Any:
+def fit_logistic(chosen: list[tuple[Case, float]]) -> Any:
     """Intercept and coefficients: weighted ridge logistic regression on standardised features (damped Newton)."""
     features = np.concatenate([case.features for case, _ in chosen])
     gold = np.concatenate([case.is_linked for case, _ in chosen]).astype(float)
@@ -125,17 +125,19 @@ def fitted(chosen: list[tuple[Case, float]]) -> Any:
     return np.append(found[0] - (mean * coefficients).sum(), coefficients)
 
 
-def cross_fitted(layouts: dict[str, dict[str, Case]]) -> dict[str, Any]:
+def cross_fit(layouts: dict[str, dict[str, Case]]) -> dict[str, Any]:
     """By conversation, a fit to the other ones."""
     return {
-        held: fitted(
+        held: fit_logistic(
             [(case, LAYOUTS[layout]) for layout, of in layouts.items() for name, case in of.items() if name != held]
         )
         for held in layouts["all"]
     }
 
 
-def _told(layout: str, parts: list[tuple[Case, Any]], tasks: tuple[str, ...], *, long: bool | None = None) -> None:
+def _print_figures(
+    layout: str, parts: list[tuple[Case, Any]], tasks: tuple[str, ...], *, long: bool | None = None
+) -> None:
     pairs, best, expected, true = [], [], 0.0, 0
     for case, coefficients in parts:
         odds = np.full(case.gold.shape, -100.0)
@@ -159,7 +161,7 @@ def _told(layout: str, parts: list[tuple[Case, Any]], tasks: tuple[str, ...], *,
     if tasks or long is not None:
         return
     chance = 1 / (1 + np.exp(-scores))
-    for threshold in (0.5, 0.55, 0.6, 0.65, 0.7):
+    for threshold in (0.4, 0.45, 0.5, 0.6, 0.7):
         sure = chance >= threshold
         print(f"   from {threshold}: precision {gold[sure].mean():.3f}, found {gold[sure].sum() / gold.sum():.3f}")
     for low in np.arange(0, 1, 0.1):
@@ -169,17 +171,19 @@ def _told(layout: str, parts: list[tuple[Case, Any]], tasks: tuple[str, ...], *,
 
 def main() -> None:
     """Print the numbers and the coefficients."""
-    layouts = {layout: cases(layout) for layout in LAYOUTS}
-    fits = cross_fitted(layouts)
+    layouts = {layout: read_cases(layout) for layout in LAYOUTS}
+    fits = cross_fit(layouts)
     questions = tuple(f"qa_cat{number}" for number in (1, 2, 3, 4))
     for layout, of in layouts.items():
         parts = [(case, fits[name]) for name, case in of.items()]
         for tasks in ((), ("dialog_turn",), questions, ("qa_cat5",)):
-            _told(layout, parts, tasks)
+            _print_figures(layout, parts, tasks)
         if layout == "joined":
-            _told(layout, parts, (), long=True)
-            _told(layout, parts, (), long=False)
-    intercept, *coefficients = fitted([(case, LAYOUTS[name]) for name, of in layouts.items() for case in of.values()])
+            _print_figures(layout, parts, (), long=True)
+            _print_figures(layout, parts, (), long=False)
+    intercept, *coefficients = fit_logistic(
+        [(case, LAYOUTS[name]) for name, of in layouts.items() for case in of.values()]
+    )
     print(f"INTERCEPT = {intercept:.4f}\nCOEFFICIENTS = {{")
     for name, coefficient in zip(FEATURES, coefficients, strict=True):
         print(f'    "{name}": {coefficient:.4f},')

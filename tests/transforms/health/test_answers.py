@@ -26,7 +26,7 @@ _PLURALS = {
 }
 
 
-def told(counts: LogCounts) -> dict[str, LogAnswer]:
+def answers_by_question(counts: LogCounts) -> dict[str, LogAnswer]:
     return {one.question: one for one in answers(counts, MASS)}
 
 
@@ -57,7 +57,7 @@ def test_all_questions_are_answered_in_order_or_not_with_what_lacks(counts: LogC
 
 @given(log_counts())
 def test_a_question_is_answered_of_what_it_needs_and_rests_on_it(counts: LogCounts) -> None:
-    found = told(counts)
+    found = answers_by_question(counts)
     assert found["given"].is_answered == (counts.given > 0)
     assert found["used"].is_answered == (counts.relied + counts.cited > 0)
     assert found["works"].is_answered == (counts.tried > 0)
@@ -84,7 +84,7 @@ def test_no_number_is_said_that_was_not_counted(counts: LogCounts) -> None:
 
 @given(log_counts())
 def test_without_chance_no_memory_is_said_to_make_a_difference(counts: LogCounts) -> None:
-    helps = told(replace(counts, fair=Lifts()))["help"]
+    helps = answers_by_question(replace(counts, fair=Lifts()))["help"]
     assert not helps.is_answered
     if "success was" in helps.answer.lower():
         assert "retrieval was not randomised" in helps.answer
@@ -94,7 +94,7 @@ def test_without_chance_no_memory_is_said_to_make_a_difference(counts: LogCounts
 @given(log_counts(), st.booleans())
 def test_holding_memories_back_is_asked_for_where_nothing_else_lacks(counts: LogCounts, is_drawn: bool) -> None:
     ended = counts.ended if is_drawn else 0
-    helps = told(replace(counts, fair=Lifts(), associated=Lifts(), drawn=ended))["help"]
+    helps = answers_by_question(replace(counts, fair=Lifts(), associated=Lifts(), drawn=ended))["help"]
     is_next = counts.ended > 0 and counts.ended_given > 0
     assert (HOLD_BACK in str(helps.lacks)) == (is_next and not is_drawn)
 
@@ -104,7 +104,7 @@ def test_without_an_outcome_no_confidence_is_promised_and_an_outcome_is_asked_fo
     silent = LogCounts(
         interactions=counts.interactions + 1, given=counts.given, relied=counts.relied, texts=counts.texts
     )
-    found = told(silent)
+    found = answers_by_question(silent)
     assert found["help"].answer.endswith("landed without an outcome; so no memory has a confidence or a lift.")
     assert "`record_outcome(" in str(found["help"].lacks)
     assert "`record_outcome(" in str(found["works"].lacks)
@@ -114,7 +114,7 @@ def test_without_an_outcome_no_confidence_is_promised_and_an_outcome_is_asked_fo
 def test_of_rows_that_no_night_has_seen_nothing_is_said_that_it_would_find(counts: LogCounts) -> None:
     rows = replace(counts, relied=0, eligible=0, strategies=0, drawn=0, fair=Lifts(), associated=Lifts(),
                    is_replayed=False)  # fmt: skip
-    found = told(rows)
+    found = answers_by_question(rows)
     assert [name for name, one in found.items() if one.is_answered] == (["given"] if rows.given else [])
     assert all("was found" not in one.answer and "trusted" not in one.answer for one in found.values())
     if rows.interactions:
@@ -130,7 +130,7 @@ def test_one_is_one(counts: LogCounts) -> None:
 
 def test_one_interaction_without_a_memory_is_something_to_compare_with() -> None:
     almost = replace(CASES["always given"], ended_given=CASES["always given"].ended - 1)
-    assert "1,099 with a memory and 1 without" in told(almost)["help"].answer
+    assert "1,099 with a memory and 1 without" in answers_by_question(almost)["help"].answer
 
 
 @pytest.mark.parametrize(("mass", "share"), [(0.9, "10 %"), (0.95, "5 %"), (0.5, "50 %"), (0.999, "0.1 %")])

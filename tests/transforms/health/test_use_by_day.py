@@ -57,7 +57,7 @@ references = st.fixed_dictionaries(
 )
 
 
-def told(rows: list[Row]) -> Lazy[MemoryReferences]:
+def reference_rows(rows: list[Row]) -> Lazy[MemoryReferences]:
     schema = {name: polars_schema(MemoryReferences)[name] for name in READ} | {"day": pl.Date}
     return framed(MemoryReferences, pl.LazyFrame(rows, schema=schema), partial=True)
 
@@ -68,11 +68,13 @@ def health(injected: dict[str, int], referenced: dict[str, int]) -> Frame[Memory
     return framed(MemoryHealth, pl.DataFrame(rows, schema=schema, orient="row"), partial=True)
 
 
-def had(rows: list[Row]) -> Frame[InteractionsWithMemories]:
-    return interactions_with_memories(empty(InteractionsWithMemories), told(rows), {day: f"{day}" for day in DAYS})
+def interactions_had(rows: list[Row]) -> Frame[InteractionsWithMemories]:
+    return interactions_with_memories(
+        empty(InteractionsWithMemories), reference_rows(rows), {day: f"{day}" for day in DAYS}
+    )
 
 
-def counted(rows: list[Row], sizes: dict[str, int], unused: set[str]) -> list[Row]:
+def count_interactions(rows: list[Row], sizes: dict[str, int], unused: set[str]) -> list[Row]:
     """The same, one interaction after the other."""
     found: list[Row] = []
     for key in sorted({tuple(row[name] for name in KEY) for row in rows}):
@@ -112,8 +114,8 @@ def counted(rows: list[Row], sizes: dict[str, int], unused: set[str]) -> list[Ro
 def test_each_day_is_counted_as_one_interaction_after_the_other(
     rows: list[Row], injected: dict[str, int], referenced: dict[str, int]
 ) -> None:
-    found = use_by_day(had(rows), told(rows), health(injected, referenced))
+    found = use_by_day(interactions_had(rows), reference_rows(rows), health(injected, referenced))
     assert dict(found.schema) == dict(computed_schema(UseByDay))
     unused = {memory for memory, count in injected.items() if count >= UNUSED_FROM and not referenced.get(memory)}
     sizes = {memory: ceil(len(text or "") / 4) for memory, text in TEXTS.items()}
-    assert found.to_dicts() == counted(rows, sizes, unused)
+    assert found.to_dicts() == count_interactions(rows, sizes, unused)
