@@ -41,6 +41,7 @@ Ask = Callable[..., list[Row]]
 EMPTY = {
     "forgetting_quotas": "no quota is set in params.toml",
     "fading_calibration": "fading is graded only as far ahead as half-lives were watched, longer than these logs",
+    "tags": "no memory of the sample has tags",
 }
 IDS = {
     "memory_id": (*(told.memory_id for told in story.STORY_MEMORIES), "mem-00"),
@@ -108,7 +109,7 @@ def test_the_first_screen_names_both_and_compares_with_the_days_before(home: Sma
     assert "randomised" in first
     assert "(may be chance)" not in first
     assert " before" in first
-    assert " spent." in first
+    assert " Logged cost: " in first
 
 
 def test_the_first_screen_and_the_recipes_count_uses_alike(home: SmallHome, ask: Ask) -> None:
