@@ -157,7 +157,7 @@ def test_a_decision_begins_in_the_panel_and_leads_back_to_it(running: Dashboard,
     drawn(page)
     page.keyboard.press("Escape")
     expect(page.get_by_label("Who decides")).to_have_count(0)
-    expect(panel_of(page)).to_contain_text("of the queue")
+    expect(panel_of(page)).to_contain_text("waits for a decision")
     closed(page)
 
 

@@ -33,7 +33,7 @@ from pathlib import Path
 from slowwave.flows.kernel.storage import lease
 from tests.laws.home import Home
 
-lease.leased.__wrapped__.__kwdefaults__["seconds"] = 2.0
+lease.hold_lease.__wrapped__.__kwdefaults__["seconds"] = 2.0
 Home(Path(sys.argv[1])).nightly(datetime.fromisoformat(sys.argv[2]))
 """
 _numbers = itertools.count(1)
@@ -122,16 +122,16 @@ def test_a_night_that_sleeps_while_another_takes_over_writes_nothing_when_it_wak
     new_home: Callable[[], Home], proxy: Proxy, expected: dict[str, str]
 ) -> None:
     asleep, other = new_home(), new_home()
-    process = _night(asleep, proxy, 20, signal.SIGSTOP)
-    try:
-        assert os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT) is not None
-        with writer_lock(other.settings, "nightly", wait_seconds=120):
-            nightly(start_run(other.settings, "nightly"), as_of=_AS_OF)
-        published = other.current.name
-        process.send_signal(signal.SIGCONT)
-        _, said = process.communicate(timeout=300)
-    finally:
-        process.kill()
+    with _night(asleep, proxy, 20, signal.SIGSTOP) as process:
+        try:
+            assert os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT) is not None
+            with writer_lock(other.settings, "nightly", wait_seconds=120):
+                nightly(start_run(other.settings, "nightly"), as_of=_AS_OF)
+            published = other.current.name
+            process.send_signal(signal.SIGCONT)
+            _, said = process.communicate(timeout=300)
+        finally:
+            process.kill()
     assert process.returncode == 1
     assert "another writer has taken over the lake" in said
     assert asleep.current.name == other.current.name == published
