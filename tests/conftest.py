@@ -64,7 +64,7 @@ LONG = (
 _RANK = {name: rank for rank, name in enumerate(LONG)}
 
 
-# Of the cases of a slow test, where they are drawn: continuous integration has less than an hour.
+# Of the cases of a test that `make test` leaves out, where they are drawn: CI has less than an hour.
 _SHARE = 0.25
 
 

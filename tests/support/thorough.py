@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 IS_THOROUGH = os.environ.get("SLOWWAVE_TESTS") == "all"
-# Of the cases of a slow test a part is drawn, by SEED.
+# Of the cases of what `make test` leaves out a part is drawn, by SEED.
 IS_DRAWN = os.environ.get("SLOWWAVE_TESTS") == "drawn"
+_DRAWN_FROM = ("slow", "crash", "browser")
 # Of what is drawn, so that a run can be drawn again.
 SEED = zlib.crc32(os.environ.get("SLOWWAVE_SEED", "").encode())
 
@@ -36,10 +37,11 @@ def examples(few: int, many: int) -> int:
 
 
 def drawn(items: list[pytest.Item], share: float) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """Return the items to run and those left out: of the cases of each slow test this share, drawn, one at least."""
+    """Return the items to run and those left out: of the cases of each test beyond `make test` this share, drawn, one
+    at least."""
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("slow") or item.get_closest_marker("crash"):
+        if any(item.get_closest_marker(mark) for mark in _DRAWN_FROM):
             cases[item.nodeid.partition("[")[0]].append(item)
     left_out: set[str] = set()
     for test, listed in cases.items():
