@@ -116,7 +116,7 @@ $(STAMPS)/venv:
 	@"$(PYTHON)" -m venv --clear $(VENV)
 	@mkdir -p $(STAMPS) && printf '%s\n' "$(CURDIR)" > $@
 
-$(STAMPS)/runtime: $(STAMPS)/venv requirements.lock pyproject.toml
+$(STAMPS)/runtime: $(STAMPS)/venv requirements.lock pyproject.toml setup.py
 	@echo "Installing the locked packages (the first time takes a minute or two)"
 	@$(PIP) install --no-compile --require-hashes --no-deps -r requirements.lock
 	@$(COMPILE)
