@@ -70,7 +70,7 @@ def list_items(
     limit: Annotated[int, typer.Option(min=0, help="At most so many.")] = 20,
     skip: Annotated[int, typer.Option(min=0, help="Leave out so many first, to page on.")] = 0,
 ) -> None:
-    """Show what waits, by sessions; candidates among themselves by what speaks for them, guessed merges last."""
+    """Show what waits: harm first, then ignored instructions, then the others by sessions, guessed merges last."""
     from slowwave.flows.ask.output import write_rows
     from slowwave.flows.decide.listed import listed_items
 

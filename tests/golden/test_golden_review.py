@@ -1,4 +1,4 @@
-"""What `extract/1` finds in a few answers, and what `review_queue/4` makes of it: released, and pinned for ever."""
+"""What `extract/1` finds in a few answers, and what `review_queue/5` makes of it: released, and pinned for ever."""
 
 # ruff: noqa: DTZ001 - times are naive and hold UTC everywhere
 
@@ -114,8 +114,15 @@ def test_what_waited_waits() -> None:
         {**ends, "memory_id": "later", "content": "The lease ends", "expires_at": START + timedelta(days=40)},
         {**ends, "memory_id": "over", "status": "expired", "content": "The sale is on", "expires_at": START},
     ]
-    all_memories = pl.DataFrame([*memories, *expiring], schema=schema)
+    looked_at = {**known, "status": "active", "contradicted_count": 3}
+    costly = [
+        {**looked_at, "memory_id": "harms", "content": "Restart it twice", "verdict": "harmful"},
+        {**looked_at, "memory_id": "harms too", "content": "Skip the tests", "verdict": "harmful"},
+        {**looked_at, "memory_id": "ignored", "content": "Name branches", "memory_type": "rule", "reference_count": 0},
+        {**looked_at, "memory_id": "doubted", "content": "Sign tags", "memory_type": "rule"},
+    ]
+    all_memories = pl.DataFrame([*memories, *expiring, *costly], schema=schema)
     known_wrong = replace(evidence, rejected=rejected, health=framed(MemoryHealth, all_memories, partial=True))
     queue = review_queue(known_wrong, START + timedelta(days=9), PARAMS)[0].sort("rank")
     assert queue["user_id"].null_count() == len(queue)  # came later: nobody is named here
-    assert_golden(queue.drop("user_id"), "review_queue-4/review_queue")
+    assert_golden(queue.drop("user_id"), "review_queue-5/review_queue")

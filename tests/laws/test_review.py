@@ -11,7 +11,13 @@ from typing import Any
 import pytest
 from rebuilds import rebuilt_hashes
 from review_acts import STATED, item, reviewable_rows, said
+from small_home import interaction, memory
+from taught_rows import taught_rows
 
+from slowwave.dashboards.cookbook.answers import ALL, Answers
+from slowwave.dashboards.report.details import review
+from slowwave.flows.ask.connection import locked_connection
+from slowwave.flows.decide.listed import listed_items
 from tests.laws.deliveries import jsonl
 from tests.laws.home import Home, Row
 
@@ -97,3 +103,24 @@ def test_nightly_decides_nothing(published: Home, copy_of: Callable[[Home], Home
     assert home.rows("SELECT memory_id, status FROM memory_health ORDER BY memory_id") == before
     assert home.table("review_decisions") == []
     assert not home.lake.files("decisions")
+
+
+def test_the_terminal_the_recipe_and_the_report_list_the_queue_in_one_order(new_home: Callable[[], Home]) -> None:
+    home, days = new_home(), range(1, 22)
+    ignored = [interaction(f"k{day}", created_at=f"2026-03-{day:02}", memories_used=["ignored"]) for day in days]
+    instruction = memory("ignored", memory_type="instruction", content="Write the ticket into each commit.")
+    home.drop("log.jsonl", jsonl([*reviewable_rows(), *taught_rows(), instruction, *ignored]))
+    home.nightly(AS_OF)
+    queue = home.rows("SELECT item_id, kind, memory_ids, rank_score FROM review_queue ORDER BY rank")
+    first = [(row["kind"], row["memory_ids"]) for row in queue[:3]]
+    assert first == [("harmful", ["bad advice"]), ("unused", ["ignored"]), ("unused", ["unused"])]
+    assert queue[0]["rank_score"] < queue[1]["rank_score"] < queue[2]["rank_score"]  # by evidence alone: the reverse
+    ids = [row["item_id"] for row in queue]
+    listed = listed_items(home.settings, None, None)
+    assert [row[listed.names.index("item_id")] for row in listed.rows] == ids
+    with locked_connection(home.current) as connection:
+        answers = Answers(connection)
+        assert answers.rows("review_queue", int(ALL))["item_id"].to_list() == ids
+        shown = [item.command.rpartition(" ")[2] for item in review(answers).lists[0].items]
+    assert len(shown) > 2
+    assert shown == ids[: len(shown)]

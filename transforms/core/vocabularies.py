@@ -59,4 +59,6 @@ TRENDS: tuple[Trend, ...] = get_args(Trend)
 HOLDING_TRENDS: tuple[Trend, ...] = ("new", "strengthening", "stable")
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 QUESTIONS: tuple[Question, ...] = get_args(Question)
+# Types of memories that say what an agent is to do: one that no answer shows is ignored.
+INSTRUCTION_TYPES: tuple[str, ...] = ("instruction", "preference", "rule", "adaptation", "feedback", "procedural")
 SETTLED_STATUSES: tuple[MemoryState, ...] = ("superseded", "invalid", "archived", "graduated", "expired")

@@ -18,6 +18,7 @@ from slowwave.flows.cli import main as cli
 from slowwave.flows.decide.decisions import land_decisions
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.lake.lake import Lake
+from slowwave.transforms.core.vocabularies import INSTRUCTION_TYPES
 
 RECIPES = cookbook()
 SAYS_M1 = memory("m1")["content"]
@@ -474,14 +475,9 @@ def test_a_memory_of_no_agent_belongs_to_every_agent(answers):
         assert "bad advice" in found
 
 
-def test_the_queue_begins_with_harm_and_then_has_instructions_that_are_ignored(answers):
-    queue = answers(RECIPES["review_queue"])
-
-    def worth(row):
-        is_ignored = row["kind"] == "unused" and row["memory_type"] in {"instruction", "preference"}
-        return (row["kind"] != "harmful", not is_ignored, row["rank"])
-
-    assert queue == sorted(queue, key=worth)
+def test_the_types_of_instructions_are_those_that_are_declared():
+    (listed,) = re.findall(r"memory_type IN \(([^)]*)\)", RECIPES["ignored_instructions"].sql)
+    assert tuple(re.findall(r"'(\w+)'", listed)) == INSTRUCTION_TYPES
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from thorough import examples
 
 from slowwave.transforms.core.frames import empty, framed
 from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.core.vocabularies import INSTRUCTION_TYPES
 from slowwave.transforms.decisions.review.items import item_id, statement_ids
 from slowwave.transforms.decisions.review.queue import ReviewEvidence, review_queue
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
@@ -337,11 +338,25 @@ def test_first_comes_what_most_sessions_speak_for() -> None:
         {"interaction_id": "i3", "text": "said in two sessions"},
     )
     rows = queue(
-        evidence(said, health({"memory_id": "m", **TROUBLED["harmful"]}, {"memory_id": "n", **TROUBLED["fading"]}))
+        evidence(said, health({"memory_id": "m", **TROUBLED["doubtful"]}, {"memory_id": "n", **TROUBLED["fading"]}))
     )
     assert [row["text"] for row in rows][:2] == ["said in two sessions", "said in one session"]
-    assert [row["kind"] for row in rows][2:] == ["harmful", "fading"]
+    assert [row["kind"] for row in rows][2:] == ["doubtful", "fading"]
     assert [row["rank"] for row in rows] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("memory_type", [*INSTRUCTION_TYPES, "knowledge", "identity"])
+def test_before_these_comes_harm_and_then_instructions_that_are_ignored(memory_type: str) -> None:
+    known = health(
+        {"memory_id": "doubted rule", "memory_type": "rule", **TROUBLED["doubtful"]},
+        {"memory_id": "unread", "memory_type": memory_type, **TROUBLED["unused"]},
+        {"memory_id": "harms", **TROUBLED["harmful"]},
+    )
+    found = evidence(statements({"interaction_id": "i1"}), known, references=references(("doubted rule", "i1")))
+    kinds = [row["kind"] for row in queue(found)]
+    assert kinds.pop(0) == "harmful"
+    assert kinds.pop(0 if memory_type in INSTRUCTION_TYPES else -1) == "unused"
+    assert kinds == ["candidate", "doubtful"]
 
 
 ROWS = st.lists(

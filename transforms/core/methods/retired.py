@@ -202,6 +202,15 @@ RETIRED: tuple[RetiredMethod, ...] = (
         },
     ),
     RetiredMethod(
+        id="review_queue/4",
+        computed="What waits for a person's word, and in which order.",
+        reason="It ranked harm and ignored instructions behind whatever more sessions spoke for.",
+        successor="review_queue/5",
+        golden={
+            "review_queue-4/review_queue": "2442ab12a74656e731995d678c263c8fccb9dd3275d64b678f9ee860747c79b1",
+        },
+    ),
+    RetiredMethod(
         id="forgetting/1",
         computed="Which memories may be archived, and by which rule or quota.",
         reason="What was superseded or invalid when it landed was never eligible, and so never planned.",

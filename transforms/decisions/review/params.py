@@ -15,7 +15,7 @@ class ReviewQueueParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Annotated[str, chosen_method("review_queue.method")] = "review_queue/4"
+    method: Annotated[str, chosen_method("review_queue.method")] = "review_queue/5"
     min_sessions: int = Field(
         default=1, ge=1, description="Sessions in which an answer, not only its prompt, must state a candidate."
     )

@@ -10,7 +10,7 @@ import polars as pl
 from slowwave.transforms.core.figures import count_with_noun
 from slowwave.transforms.core.frames import Frame, selected
 from slowwave.transforms.core.schema import choose_columns, polars_schema
-from slowwave.transforms.core.vocabularies import REVIEW_KINDS
+from slowwave.transforms.core.vocabularies import INSTRUCTION_TYPES, REVIEW_KINDS
 from slowwave.transforms.decisions.review.candidate_evidence import judged_candidates, shown_signs
 from slowwave.transforms.decisions.review.items import (
     disputed_memories,
@@ -71,6 +71,8 @@ def review_queue(
 ) -> tuple[Frame[ReviewQueue], Frame[ReviewStatements]]:
     """The rows of review_queue and of review_statements, each sorted by key, without what only the run decides.
 
+    Harm comes first, then instructions that are ignored: both cost something in every interaction that has them.
+
     rank_score counts sessions: whoever says or uses a thing ten times in one session says it once. A candidate that
     answers only repeated from their prompts scores 0 there and, unless landed by its owner, stays out
     (`min_sessions`); what is only guessed to state one fact comes last. It says how much there is to look at, not how
@@ -96,6 +98,7 @@ def review_queue(
     ).join(evidence.decided, on=["item_id", "fingerprint"], how="anti")
     is_guessed = pl.col("item_id").is_in(guessed_items(evidence.merge_proposals).implode())
     place = pl.col("kind").replace_strict({kind: at for at, kind in enumerate(REVIEW_KINDS)}, return_dtype=pl.Int64)
+    order = (_urgency(), is_guessed, -pl.col("rank_score"), place)
     stated = _candidate_statements(evidence, statements, candidates)
     behind = pl.concat([stated.select(*_BEHIND), _item_interactions(evidence, others)])
     items = pl.concat([candidates.drop("statement_id"), others], how="diagonal")
@@ -124,7 +127,7 @@ def review_queue(
         pl.concat([judged_candidates(ranked.filter(is_candidate), asked.min_points), told])
         .with_columns(_reason())
         .sort("item_id")
-        .with_columns((_place_by(is_guessed, -pl.col("rank_score"), place) + 1).cast(pl.Int64).alias("rank"))
+        .with_columns((_place_by(*order) + 1).cast(pl.Int64).alias("rank"))
     )
     ranked = _by_evidence(ranked, is_guessed, merger_likelihoods(evidence.merge_proposals))
     ranked = _mark_differences(ranked, evidence.health, asked.marked_items)
@@ -143,6 +146,12 @@ _COUNTED = choose_columns(
     "failed_count",
     "rank_score",
 )
+
+
+def _urgency() -> pl.Expr:
+    """0 of what is harmful, 1 of instructions that are ignored, 2 of all others."""
+    is_ignored = (pl.col("kind") == "unused") & pl.col("memory_type").is_in(INSTRUCTION_TYPES)
+    return pl.when(pl.col("kind") == "harmful").then(0).when(is_ignored).then(1).otherwise(2)
 
 
 def _by_evidence(ranked: pl.DataFrame, is_guessed: pl.Expr, likelihoods: pl.DataFrame) -> pl.DataFrame:

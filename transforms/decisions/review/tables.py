@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from slowwave.transforms.core.columns import AS_OF, RUN_ID
 from slowwave.transforms.core.schema import State, Table, column
-from slowwave.transforms.core.vocabularies import ReviewKind
+from slowwave.transforms.core.vocabularies import INSTRUCTION_TYPES, ReviewKind
 
 # The kinds in the order in which they are shown where as much speaks for each; and those that are about one memory.
 ABOUT_ONE: tuple[ReviewKind, ...] = ("harmful", "expiring", "doubtful", "fading", "unused")
@@ -26,7 +26,7 @@ class StatementSigns(State):
 
 
 class ReviewQueue(Table):
-    """What waits for a person's word, one row each, first what most evidence speaks for. Nothing is decided by itself.
+    """What waits for a person's word, one row each, first what costs most to leave. Nothing is decided by itself.
 
     Whatever has been decided stays out: a candidate for good, the others until their evidence changes (`fingerprint`).
     """
@@ -36,8 +36,10 @@ class ReviewQueue(Table):
 
     item_id: str = column("Key: the review item: digest of its kind and of what it is about.")
     rank: int = column(
-        "Place in the queue, from 1: guessed merges last, by rank_score, kind as listed below, item_id; of the places"
-        " of candidates those that most speaks for have the first, of those of guessed merges the likeliest."
+        "Place in the queue, from 1: harmful memories, then unused instructions (of the types"
+        f" {', '.join(INSTRUCTION_TYPES)}), then the others, guessed merges last; each by rank_score, kind as listed"
+        " below, item_id; of the places of candidates those that most speaks for have the first, of those of guessed"
+        " merges the likeliest."
     )
     rank_score: int = column(
         "Sessions that speak for a look at it: in which a candidate was stated and not just repeated from the prompt,"

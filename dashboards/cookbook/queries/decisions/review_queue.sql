@@ -1,12 +1,12 @@
 -- question: What needs a decision by a person, and why?
--- columns: rank – among all, by evidence; kind – harmful, contradiction, outdated, expiring, candidate, merge, doubtful,
+-- columns: rank – place among all; kind – harmful, contradiction, outdated, expiring, candidate, merge, doubtful,
 --   fading or unused; project – its project; user_id – the user whose alone it is, null is: the project's;
 --   memory_type – of the memory it is or would be; text – what to read; sessions – that state it, or had its memories;
 --   interactions – in them; in_prompt – of them those whose prompt said it already; succeeded – of them those whose
 --   latest attempt succeeded; failed – those whose latest attempt failed; last_seen_at (UTC) – last of them;
 --   reason – why it needs one; memory_ids – the memories it is about; item_id – as `slowwave review` takes it
 -- params: agent=%; item_id=%; kind=%; project=%; since=; tag=%; until=; user=%
--- What costs most to leave comes first: harm, then instructions that are ignored, then the others by their rank.
+-- What costs most to leave comes first: harm, then instructions that are ignored, then the others by evidence.
 -- With `since` or `until` (days, both included) those last seen on these days; with `agent` or `tag` those about a memory
 -- of that agent, or with that tag.
 SELECT
@@ -32,8 +32,4 @@ WHERE
                 AND ($tag = '%' OR len(list_filter(h.tags, lambda tag: tag LIKE $tag ESCAPE '\')) > 0)
         )
     )
-ORDER BY
-    kind <> 'harmful',
-    kind <> 'unused'
-    OR memory_type NOT IN ('instruction', 'preference', 'rule', 'adaptation', 'feedback', 'procedural'),
-    rank
+ORDER BY rank
