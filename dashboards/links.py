@@ -29,14 +29,14 @@ OPEN, CASE = "open", "case"
 FIRST_PAGE = "overview"
 
 
-def view(page: str, **chosen: str) -> str:
+def view(page: str, /, **chosen: str) -> str:
     """The address of a page with these choices; '' is not chosen."""
     path = "./" if page == FIRST_PAGE else page
     query = urlencode({name: value for name, value in chosen.items() if value}, safe=":")
     return f"{path}?{query}" if query else path
 
 
-def project_view(page: str, project: str | None, **chosen: str) -> str:
+def project_view(page: str, project: str | None, /, **chosen: str) -> str:
     """The same with a project chosen: None is all, '' what belongs to none."""
     if project is None:
         return view(page, **chosen)

@@ -31,7 +31,7 @@ from slowwave.dashboards.app.pages.sql import sql_page
 from slowwave.dashboards.app.pages.strategies import strategies_page
 from slowwave.dashboards.app.panel import draw_panel
 from slowwave.dashboards.app.widgets import carrying, notice, shared_params
-from slowwave.dashboards.cookbook.published import Published
+from slowwave.dashboards.cookbook.published import Published, file_stamp
 from slowwave.dashboards.links import FIRST_PAGE, view
 from slowwave.dashboards.report.night_story import describe_scope
 from slowwave.dashboards.templates import render_template
@@ -68,15 +68,25 @@ PAGES: dict[str, tuple[str, Callable[[Published], None]]] = {
 # pages that only other pages lead to
 _NOT_IN_MENU = ("memory",)
 _STYLES = ("first_screen.css", "app.css")
+# the published file (None: there is none), its stamp, and what is the matter with it ('' nothing)
+_Current = tuple[Path | None, tuple[int, ...], str]
 
 
-@st.cache_resource(max_entries=2, show_spinner=False, on_release=Published.close)
+def _is_as_opened(published: Published) -> bool:
+    """Whether a publish is still the file at its path; else close it, for a path can be opened in one way at a time."""
+    if published.is_as_opened():
+        return True
+    published.close()
+    return False
+
+
+@st.cache_resource(max_entries=2, show_spinner=False, on_release=Published.close, validate=_is_as_opened)
 def _open_publish(path: str) -> Published:
     return Published(Path(path), narrowed_by())
 
 
 @st.fragment(run_every=SECONDS_BETWEEN_LOOKS)
-def _freshness(settings: Settings, shown: tuple[Path | None, str], published: Published | None) -> None:
+def _freshness(settings: Settings, shown: _Current, published: Published | None) -> None:
     """Say how fresh the tables are, and draw the page anew once others are published."""
     if _current(settings) != shown:
         st.session_state["was_redrawn"] = True
@@ -132,16 +142,17 @@ def _warn_of_age(settings: Settings, published: Published) -> None:
 def _earlier_instant(home: str, as_of: datetime, _settings: Settings) -> tuple[str, str]:  # noqa: ARG001 - what it is kept by
     try:
         return earlier_instant(_settings, as_of, utc_now())
-    except (OSError, UserError, ValueError, pl.exceptions.PolarsError):  # `slowwave doctor` says what is wrong with it
-        return "as asked for", ""
+    except (duckdb.Error, OSError, UserError, ValueError, pl.exceptions.PolarsError):
+        return "as asked for", ""  # `slowwave doctor` says what is wrong with it
 
 
-def _current(settings: Settings) -> tuple[Path | None, str]:
-    """The published file, and what is the matter where there should be one."""
+def _current(settings: Settings) -> _Current:
+    """The published file with its stamp, and what is the matter where there should be one."""
     try:
-        return published_file(settings), ""
+        found = published_file(settings)
+        return found, () if found is None else file_stamp(found), ""
     except (UserError, OSError) as error:
-        return None, str(error)
+        return None, (), str(error)
 
 
 def _nothing_published(settings: Settings) -> None:
@@ -196,7 +207,7 @@ def app() -> None:
     st.logo(templates.joinpath("logo.svg").read_text(encoding="utf-8"), icon_image=mark, size="large")
     st.html(f"<style>{''.join(templates.joinpath(name).read_text(encoding='utf-8') for name in _STYLES)}</style>")
     settings = settings_from_environment()
-    serving, problem = current = _current(settings)
+    serving, _, problem = current = _current(settings)
     published = None
     if serving is not None:
         try:

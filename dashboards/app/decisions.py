@@ -83,12 +83,20 @@ class LandedDecision:
 
 
 def decided_since(as_of: datetime) -> dict[str, str]:
-    """What was said last of each item since a publish as of then: `promoted by ada`."""
-    decided = landed_decisions(Lake(settings_from_environment().lake_folder))
-    since = decided.filter(pl.col("command").is_in(REVIEWS), pl.col("decided_at") >= as_of).sort("decided_at")
+    """What was said last of each item since a publish as of then: `promoted by ada`.
+
+    Raises UserError where decisions in the lake cannot be read.
+    """
+    try:
+        decided = landed_decisions(Lake(settings_from_environment().lake_folder))
+        since = decided.filter(pl.col("command").is_in(REVIEWS), pl.col("decided_at") >= as_of).sort("decided_at")
+        rows = since.collect()
+    except (OSError, pl.exceptions.PolarsError) as error:
+        message = "what was decided since the publish cannot be read: `slowwave doctor` says which file is damaged"
+        raise UserError(message) from error
     return {
         row["target"]: f"{_DONE[row['command'].removeprefix('review ')]} by {row['changed_by']}"
-        for row in since.collect().iter_rows(named=True)
+        for row in rows.iter_rows(named=True)
     }
 
 

@@ -21,6 +21,15 @@ _MOST_ROWS = 1_000
 _ALL_ROWS = 2**62
 
 
+def file_stamp(path: Path) -> tuple[int, ...]:
+    """Return which file lies at a path: another file there, or the same one written over, has another stamp.
+
+    Raises OSError when there is none.
+    """
+    found = path.stat()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 class AnswerCache:
     """The small answers asked last: a publish never changes, so each stays true."""
 
@@ -60,7 +69,7 @@ class Published:
 
     `as_of` and `finished_at` are None where the file does not name its run.
 
-    Raises duckdb.Error when the file is damaged.
+    Raises duckdb.Error when the file is damaged, OSError when there is none.
     """
 
     def __init__(self, path: Path, narrowed: Narrowed = EVERYTHING) -> None:
@@ -71,6 +80,7 @@ class Published:
         self.as_of: datetime | None = None
         self.finished_at: datetime | None = None
         self._remembered = AnswerCache()
+        self._stamp = file_stamp(path)
         self._open = ExitStack()
         self._connection = self._open.enter_context(locked_connection(path))
         try:
@@ -82,6 +92,13 @@ class Published:
             raise
         if found:
             self.as_of, self.finished_at, self.version = found[0]
+
+    def is_as_opened(self) -> bool:
+        """Whether the file that was opened still lies there as it was, or no file at all."""
+        try:
+            return file_stamp(self.path) == self._stamp
+        except FileNotFoundError:  # what is open stays readable
+            return True
 
     def close(self) -> None:
         """Let go of the file; cursors that are still at work finish."""

@@ -41,6 +41,19 @@ def test_back_goes_to_the_page_before_at_once(dashboard: Dashboard, page: Page) 
     assert page.url == f"{dashboard.address}/?days=7"
 
 
+def test_two_pages_back_the_second_page_of_a_table_has_the_scope_too(dashboard: Dashboard, page: Page) -> None:
+    opened(page, f"{dashboard.address}/memories?page=2")
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Strategies").click()
+    page.wait_for_url("**/strategies")
+    drawn(page)
+    chosen(page, "Project", "harbour-shop")
+    page.wait_for_url("**/strategies?project=harbour-shop")
+    page.evaluate("history.go(-2)")  # as from the list of a browser's back button
+    page.wait_for_url("**/memories?page=2&project=harbour-shop")
+    drawn(page)
+    assert page.locator(".sw-error").count() == 0
+
+
 def test_a_row_and_a_tile_carry_the_scope_on(dashboard: Dashboard, page: Page) -> None:
     opened(page, f"{dashboard.address}/memories?project=harbour-shop&days=0")
     row_chosen(page, "1 to")

@@ -17,6 +17,7 @@ from slowwave.dashboards.app.widgets import (
     draw_recipe_link,
     draw_rows,
     draw_text,
+    notice,
     page_number,
     pattern,
     table,
@@ -26,6 +27,7 @@ from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import opened_by, project_view
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.words import number_of
+from slowwave.flows.kernel.errors import UserError
 
 _MOST = 100_000
 _ROWS = 20
@@ -67,7 +69,7 @@ def _queue(answers: Answers, bar: PageScope, kind: str, decided_from: datetime |
     if rows.height:
         first = (page_number(rows.height, _ROWS) - 1) * _ROWS
         shown = rows.slice(first, _ROWS)
-        decided = decided_since(decided_from) if decided_from else {}
+        decided = _decided(decided_from) if decided_from else {}
         if decided_from:
             shown = shown.with_columns(
                 pl.Series("decided", [decided.get(item) for item in shown["item_id"]], pl.String)
@@ -89,6 +91,15 @@ def _queue(answers: Answers, bar: PageScope, kind: str, decided_from: datetime |
     draw_recipe_link("review_queue", **of)
     links = {"project": lambda row: project_view("review", row["project"])}
     draw_rows(answers, "review_by_project", "Items per project", most=_ROWS, links=links)
+
+
+def _decided(since: datetime) -> dict[str, str]:
+    """What was decided since then; where that cannot be read, the queue is still of use."""
+    try:
+        return decided_since(since)
+    except UserError as error:
+        notice("warning", str(error))
+        return {}
 
 
 def _draw_model_and_rules(answers: Answers, bar: PageScope) -> None:

@@ -65,6 +65,10 @@ def test_an_earlier_instant_is_a_note(monkeypatch: pytest.MonkeyPatch, tmp_path:
     (home.folder / "demo.json").unlink()
     cache_data.clear()
     assert "run slowwave nightly to publish what is known now" in words(whole_app(monkeypatch, home.folder))
+    for file in (home.folder / "lake" / "interactions" / "day=2026-03-25").iterdir():
+        file.write_bytes(b"damaged")
+    cache_data.clear()
+    assert "these tables stop at an earlier time: as asked for" in words(whole_app(monkeypatch, home.folder))
 
 
 def test_nothing_published_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -81,6 +85,20 @@ def test_damaged_file_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     session = whole_app(monkeypatch, tmp_path)
     assert session.title[0].value == "The published tables cannot be read"
     assert "slowwave doctor" in words(session)
+
+
+def test_a_file_that_is_damaged_or_put_back_in_place_is_seen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    home = SmallHome(tmp_path / "home")
+    home.land(memory("m1"))
+    run_id = home.nightly(AS_OF).run_id
+    serving = home.settings.current.resolve()
+    session = whole_app(monkeypatch, home.folder)
+    saved = Path(shutil.copy(serving, tmp_path / "saved.duckdb"))
+    serving.write_bytes(b"no database" * 1_000)
+    assert session.run().title[0].value == "The published tables cannot be read"
+    saved.replace(serving)  # as from a backup: another file at the same path
+    assert session.run().title[0].value == "Overview"
+    assert f"Run {run_id}" in words(session)
 
 
 def test_new_publish_is_followed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

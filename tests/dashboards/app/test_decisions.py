@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
 import pytest
-from drawn_pages import IGNORED, drawn, published_by
+from drawn_pages import IGNORED, drawn, grids, published_by, words
 from review_acts import STATED, item, items, landed, reviewable_rows, rows_of, states
 from small_home import SmallHome, memory
 
@@ -21,6 +22,7 @@ from slowwave.dashboards.app.decisions import (
 )
 from slowwave.dashboards.app.own_page import allow_decisions, are_decisions_allowed, may_decide
 from slowwave.dashboards.app.pages.memory import memory_page
+from slowwave.dashboards.app.pages.review import review_page
 from slowwave.dashboards.app.panel import draw_thing
 from slowwave.flows.decide.forget import apply_plan, published_plan
 from slowwave.flows.kernel.errors import UserError
@@ -68,6 +70,21 @@ def test_a_merge_of_several_items_is_taken_back(home):
     assert done.undo is not None
     assert landed_by_ada(done.undo).says == "rejected 1 item"
     assert states(home) == before
+
+
+def test_the_queue_is_shown_where_decisions_cannot_be_read(home):
+    waiting = item(home, text=STATED)["item_id"]
+    landed_by_ada(DecisionCommand("review", "promote", (waiting,)))
+    for file in (home.folder / "lake" / "decisions").rglob("*.parquet"):
+        file.write_bytes(b"damaged")
+    allow_decisions({"localhost:1"})
+    try:
+        with closing(published_by(home)) as published:
+            page = drawn(review_page, published)
+    finally:
+        allow_decisions(())
+    assert "cannot be read: slowwave doctor says which file is damaged" in words(page)
+    assert any(caption.startswith("Items, most important first") for caption in grids(page))
 
 
 def test_what_changes_no_memory_has_no_undo(home):
