@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import date
 
 import polars as pl
 
@@ -140,13 +140,6 @@ def project_label(project: str | None) -> str:
 def dates(first: date, last: date) -> str:
     """`2026-03-24 to 2026-03-30`; of one day `2026-03-30`."""
     return f"{first}" if first == last else f"{first} to {last}"
-
-
-def data_until(as_of: datetime) -> str:
-    """Up to when a publish as of then has data: `Data up to 2026-05-14`, or the minute where that is no midnight."""
-    if as_of.time() == time.min:
-        return f"Data up to {as_of.date() - timedelta(days=1)}"
-    return f"Data up to {as_of:%Y-%m-%d %H:%M} UTC"
 
 
 def sentence(text: str) -> str:

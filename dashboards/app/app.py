@@ -33,9 +33,9 @@ from slowwave.dashboards.app.panel import draw_panel
 from slowwave.dashboards.app.widgets import carrying, notice, shared_params
 from slowwave.dashboards.cookbook.published import Published, file_stamp
 from slowwave.dashboards.links import FIRST_PAGE, view
+from slowwave.dashboards.overview.window import newest_event
 from slowwave.dashboards.report.night_story import describe_scope
 from slowwave.dashboards.templates import render_template
-from slowwave.dashboards.words import data_until
 from slowwave.flows.ask.connection import error_lines, is_of_another_release, published_file
 from slowwave.flows.ask.narrowed import narrowed_by
 from slowwave.flows.care.status import Clock, earlier_instant
@@ -102,8 +102,9 @@ def _freshness(settings: Settings, shown: _Current, published: Published | None)
 
 
 def _fresh_words(published: Published) -> list[str]:
-    """Up to when there is data, and when it was published."""
-    until = [] if published.as_of is None else [data_until(published.as_of)]
+    """When the newest interaction or outcome happened, and when the tables were published."""
+    newest = newest_event(published.answer("freshness"))
+    until = [] if newest is None else [f"Data up to {newest:%Y-%m-%d %H:%M} UTC"]
     if published.finished_at is None:
         return until
     return [
@@ -160,7 +161,7 @@ def _nothing_published(settings: Settings) -> None:
     notice(
         "note",
         f"there are no published tables in {settings.serving}; this page shows them as soon as there are some",
-        "run `slowwave demo` to see a month of sample logs, or `slowwave land PATH` and then `slowwave nightly`",
+        "run `slowwave demo` to see sample logs, or `slowwave land PATH` and then `slowwave nightly`",
     )
 
 

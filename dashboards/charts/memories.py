@@ -112,12 +112,14 @@ def reinforcement_over_time(frame: pl.DataFrame) -> alt.LayerChart:
         f"From {days[0]} to {days[-1]}: {format_count(given, 'interaction', 'interactions')} with a memory injected; "
     )
     told += f"{words} one"
+    # a line at 0 would say that no memory is given, where no injection is logged
+    shown = series if given else {"referencing_interactions": series["referencing_interactions"]}
     rows = [
         {"at": parts.instant(row["day"]), "series": name, "value": row[column], "is_complete": row["is_complete"]}
-        for column, name in series.items()
+        for column, name in shown.items()
         for row in summed.iter_rows(named=True)
     ]
-    layers = parts.line_layers(rows, list(series.values()), days, f"UTC {period}", _per("Interactions", period, rows))
+    layers = parts.line_layers(rows, list(shown.values()), days, f"UTC {period}", _per("Interactions", period, rows))
     subtitle = f"Interactions per {period}{parts.unfinished_words(rows, period)}"
     return parts.combine_layers(layers, title, subtitle, told + ".", 180)
 

@@ -38,7 +38,7 @@ def actions(answers: Answers, of: Mapping[str, str], decided: Mapping[str, str])
     found = [
         _alarm(answers, of, "critical"),
         _of_items(harmful, "Reject", "harmful memory", "harmful memories", kind="harmful"),
-        _failing(answers, of),
+        replace_failing(answers, of),
         _alarm(answers, of, "warning"),
         _of_items(unseen, "Check", "ignored instruction", "ignored instructions", kind="unused"),
         _of_items(rest, "Decide", "other item" if rest.height < waiting.height else "review item"),
@@ -60,15 +60,16 @@ def _of_items(items: pl.DataFrame, do: str, one: str, many: str = "", kind: str 
     return Named(text, "", view("review", kind=kind), line)
 
 
-def _failing(answers: Answers, of: Mapping[str, str]) -> Named | None:
+def replace_failing(answers: Answers, of: Mapping[str, str]) -> Named | None:
+    """Return the action on failing strategies, wherever they fail; None: none does."""
     failing = answers.rows("costliest_anti_patterns", int(ALL), **of)
     if failing.is_empty():
         return None
-    first = failing.row(0, named=True)
+    where = {name: failing[name][0] for name in ("project", "task_type") if failing[name].n_unique() == 1}
     return Named(
         f"Replace {number_of(failing['strategy_id'].n_unique(), 'failing strategy', 'failing strategies')}",
         "",
-        view("strategies", project=first["project"], task_type=first["task_type"]),
+        view("strategies", **where),
         command_line("sql", "costliest_anti_patterns"),
     )
 

@@ -24,6 +24,7 @@ BEFORE = "before"
 _FEWEST, _FEWEST_A_WEEK = 20, 5  # attempts on each side, from which on a difference is shown
 _MOST_WEEKS, _MOST_NAMED = 30, 2
 _NAME_CHARACTERS, _WHOLE_CHARACTERS = 26, 400
+_NO_MEMORY = "No memory has landed: `slowwave import` reads several stores."
 _NO_INJECTION = "No injection is known: log `memories_used` with each interaction."
 
 
@@ -121,7 +122,8 @@ def six_answers(
         window.bars(min(days)) if days else [],
         decided or {},
     )
-    return [answer(asked) for answer in (_helping, _using, _costing, _ignored_tile, _failing, _to_do)]
+    tiles = [answer(asked) for answer in (_helping, _using, _costing, _ignored_tile, _failing)]
+    return [*tiles, _to_do(asked, is_lacking=any(tile.lacks for tile in tiles))]
 
 
 def _part(answers: Answers, days: Days, scope: Scope) -> _Part:
@@ -175,7 +177,7 @@ def _weekly_differences(part: _Part, basis: str) -> list[tuple[float, float, flo
 
 def _lacking(shown: _Part) -> str:
     if not shown.sum("attempts"):
-        return "No outcome is known: log `success` with each interaction."
+        return "No attempt is known: log `success` with each interaction."
     if not shown.sum("injected"):
         return _NO_INJECTION
     sides = shown.answers.counts("attempts_by_injection", "has_memory", **shown.params)["has_memory"].to_list()
@@ -210,7 +212,7 @@ def _using(asked: _Asked) -> Tile:
     tile = asked.tile("Are they used?", "interactions")
     prompts, injected, used = (asked.shown.sum(name) for name in ("interactions", "injected", "used"))
     if not used and not injected:
-        return replace(tile, lacks=_NO_INJECTION)
+        return replace(tile, lacks=_NO_INJECTION if asked.answers.count("memories_by_state") else _NO_MEMORY)
     return replace(
         tile,
         figure=f"≥ {percent(used / prompts)}",
@@ -296,7 +298,7 @@ def _failing(asked: _Asked) -> Tile:
         figure=f"{strategies:,}",
         unit=f"{'strategy' if strategies == 1 else 'strategies'}"
         + (f", {number_of(hard, 'hard task')}" if hard else ""),
-        says="" if total else "No strategy is known to fail more often than its peers.",
+        says="" if total else "No strategy tried lately fails more often than its peers.",
         values=asked.shares("successes", "attempts"),
         values_are="Success of attempts, over time",
         named=[
@@ -334,12 +336,11 @@ def _hard_task(row: Mapping[str, Any]) -> Named:
 # ------------------------------------------------------------------------------------------------- what shall I do now?
 
 
-def _to_do(asked: _Asked) -> Tile:
+def _to_do(asked: _Asked, *, is_lacking: bool) -> Tile:
     found = actions(asked.answers, asked.shown.scope.of_project, asked.decided)
     return replace(
         asked.tile("What shall I do now?", "review"),
-        figure="" if found else "Nothing",
-        says="" if found else "Nothing needs you.",
+        says="" if found else "Log what the other answers lack." if is_lacking else "Nothing needs you.",
         named=found,
         has_commands=True,
     )

@@ -111,6 +111,7 @@ def spark_lines(
     path, is_drawn = [], False
     for place, value in enumerate(values):
         if value is not None:
-            path.append(f"{'L' if is_drawn else 'M'}{_EDGE + place * step:.1f} {y(value):.1f}")
+            point = f"{_EDGE + place * step:.1f} {y(value):.1f}"
+            path.append(f"L{point}" if is_drawn else f"M{point} h0")  # h0: a dot, where the next value is not known
         is_drawn = value is not None
     yield SparklinePath(" ".join(path))

@@ -59,14 +59,19 @@ class Window:
         return [Days(first, min(first + timedelta(days=step - 1), self.shown.last)) for first in firsts]
 
 
+def newest_event(newest: pl.DataFrame) -> datetime | None:
+    """Return when the newest interaction or outcome happened; None: there is none. `newest`: rows of `freshness`."""
+    events = newest.filter(pl.col("landed_table").is_in(_EVENTS))["newest_at"].drop_nulls()
+    return max(events.to_list(), default=None)
+
+
 def window_of(newest: pl.DataFrame, as_of: datetime, chosen: int | Days) -> Window:
     """Return the last `chosen` days (ALL_DAYS: all) up to the newest interaction or outcome, or the `chosen` days.
 
     `newest`: rows of `freshness`. A log that ended long before the publish is shown as of its end.
     """
-    events = newest.filter(pl.col("landed_table").is_in(_EVENTS))["newest_at"].drop_nulls()
     end = as_of - timedelta(microseconds=1)
-    last = min(max(events.to_list(), default=end), end).date()
+    last = min(newest_event(newest) or end, end).date()
     if chosen == ALL_DAYS:
         return Window(Days(_FIRST_DAY, last), None, last < as_of.date())
     shown = chosen if isinstance(chosen, Days) else Days(last - timedelta(days=chosen - 1), last)

@@ -16,7 +16,6 @@ import polars as pl
 from slowwave.dashboards.words import (
     attempts_words,
     change,
-    data_until,
     interval,
     join_words,
     number_of,
@@ -114,7 +113,7 @@ def quiet_log(as_of: datetime, newest: pl.DataFrame) -> tuple[str, str]:
 def freshness(run: Mapping[str, Any], newest: pl.DataFrame | None) -> Sentences:
     """How fresh the tables are. `run`: its row of `runs`; `newest`: of `freshness`, None where it is not there."""
     as_of: datetime = run["as_of"]
-    said = [f"{data_until(as_of)}."]
+    said = [f"As of {utc_text(as_of)}."]
     if newest is None:
         return said
     times = newest.filter(pl.col("landed_table") == "interactions")["newest_at"].drop_nulls()
@@ -353,7 +352,7 @@ def describe_alarms(levels: pl.DataFrame, healths: pl.DataFrame) -> Sentences:
     per = dict(healths.select("health", "rows").iter_rows())
     projects = sum_of(healths)
     if not projects:
-        return ["No project is known yet."]
+        return ["No project has memories yet."]
     unknown = per.get("unknown", 0)
     without = per.get("healthy", 0) + unknown
     some = f"{without:,} of" if without < projects else "any of" if projects > 1 else "the"
@@ -373,12 +372,7 @@ def grade(rows: pl.DataFrame) -> Sentences:
     graded = {row["metric"]: row for row in ours.iter_rows(named=True) if row["value"] is not None}
     beside = graded.get("brier_minus_laplace")
     if beside is None:
-        return [
-            (
-                "The forecasts of success cannot be graded yet: that needs attempts of known strategies in the week "
-                "after one of the latest Mondays (26, if params.toml says no other number)."
-            )
-        ]
+        return ["Forecasts of success cannot be graded yet: that needs attempts in the week after a recent Monday."]
     low, high = beside["value_low"], beside["value_high"]
     rule = "a simple average (Laplace)"
     said = f"cannot be distinguished from {rule}"

@@ -55,7 +55,9 @@ def interactions_page(published: Published) -> None:
     if answer is None:
         return
     if not answer.cells:
-        draw_text("No interaction fits: remove a filter, or write it as in the log.")
+        is_filtered = any(value not in ("", ANY) for value in chosen.values())
+        fits_none = "No interaction fits: remove a filter, or write it as in the log."
+        draw_text(fits_none if is_filtered else "No interaction has landed.")
         draw_recipe_link(_RECIPE, **chosen)
         return
     count = int(answer.cells[0][answer.names.index(_OF_ALL_PAGES)] or 0)

@@ -89,7 +89,8 @@ def memories_page(published: Published) -> None:
     else:
         count = sum_of(published.answer("memory_explorer_count", **chosen), "memories_count")
     if not count:
-        draw_text("No memory fits: remove a filter, or search for fewer words.")
+        is_any = bool(published.count("memories_by_state"))
+        draw_text("No memory fits: remove a filter, or search for fewer words." if is_any else "No memory has landed.")
         draw_recipe_link("memory_explorer_count", **chosen)
         return
     page = page_number(count)
@@ -171,9 +172,10 @@ def _list_title(name: str) -> str:
 
 def _short_list(published: Published, listed: str, of: Mapping[str, str]) -> None:
     chosen = LISTS[listed]
-    draw_text(chosen.says)
     with published.answers() as answers:
-        rows = draw_rows(
+        is_any = answers.count(chosen.recipe, **of)
+        draw_text(chosen.says if is_any else f"No memories are known {chosen.title}.")
+        draw_rows(
             answers,
             chosen.recipe,
             f"Memories {chosen.title}",
@@ -183,8 +185,6 @@ def _short_list(published: Published, listed: str, of: Mapping[str, str]) -> Non
             columns=chosen.columns,
             labels={"lift": "Effect", "lift_basis": "Basis"},
         )
-    if rows.is_empty():
-        draw_text("There is none.")
 
 
 def _filters(published: Published) -> tuple[dict[str, str], str]:

@@ -55,14 +55,16 @@ def runs_page(published: Published) -> None:
 
 def _draw_changes(answers: Answers) -> None:
     """What changed since the publish before, what got worse this week, and what is wrong with which project."""
-    section("Changes", _change_words(answers.rows("what_changed", _MOST)))
-    draw_rows(
-        answers,
-        "what_changed",
-        "Since the publish before",
-        columns=["what", "count", "topic", "example", "example_id"],
-        opens=lambda row: opened_by({"memory_id": row["example_id"]} if row["topic"] == "memories" else {}),
-    )
+    since = answers.rows("what_changed", 1)["since_at"].drop_nulls()
+    section("Changes", "" if since.len() else "No memory is known yet.")
+    if since.len():
+        draw_rows(
+            answers,
+            "what_changed",
+            f"New since {utc_text(since[0])}",
+            columns=["what", "count", "topic", "example", "example_id"],
+            opens=lambda row: opened_by({"memory_id": row["example_id"]} if row["topic"] == "memories" else {}),
+        )
     section("Worse this week", "" if answers.count("got_worse") else "Nothing got worse in the last 7 days.")
     draw_rows(
         answers,
@@ -75,13 +77,6 @@ def _draw_changes(answers: Answers) -> None:
     section("Alarms", story.describe_alarms(levels, healths)[0])
     columns = ["alarm", "level", "project", "active_count", "judged_count"]
     draw_rows(answers, "alarms", "Alarms, critical ones first", columns=columns)
-
-
-def _change_words(rows: pl.DataFrame) -> str:
-    since = rows["since_at"].drop_nulls()
-    if since.is_empty():
-        return "No memory is known yet."
-    return f"{number_of(sum_of(rows, 'count'), 'change').capitalize()} since {utc_text(since[0])}."
 
 
 def _answerable(answers: Answers) -> None:

@@ -58,6 +58,7 @@ def test_an_earlier_instant_is_a_note(monkeypatch: pytest.MonkeyPatch, tmp_path:
     said = words(whole_app(monkeypatch, home.folder))
     assert "Note: these tables stop at an earlier time: as asked for; no interaction is newer" in said
     assert "slowwave nightly" not in said
+    assert "Data up to 2026-03-02 09:00 UTC" in said  # of the newest interaction, not of the tables
     (home.folder / "demo.json").write_text('{"seed": 7, "days": 19}')
     cache_data.clear()
     assert "the sample logs end here" in words(whole_app(monkeypatch, home.folder))

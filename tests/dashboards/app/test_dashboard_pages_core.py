@@ -203,7 +203,8 @@ def test_overview_says_what_to_record_where_the_log_cannot_answer(published: Pub
     assert "Every attempt had a memory: hold some back" in words(drawn(overview_page, published))
     nobody = words(drawn(overview_page, published, project="nobody's"))
     assert nobody.count("No injection is known") == 3
-    assert "No outcome is known" in nobody
+    assert "No attempt is known" in nobody
+    assert "Log what the other answers lack." in nobody
 
 
 @pytest.mark.parametrize(
@@ -224,8 +225,8 @@ def test_the_days_of_the_overview_stand_in_its_address(published: Published, cho
 def test_a_tile_leads_to_the_memories_it_counts(published: Published, listed: str) -> None:
     session = drawn(memories_page, published, list=listed)
     rows = published.count(LISTS[listed].recipe)
-    assert (LISTS[listed].title in words(session)) == bool(rows)
-    assert ("There is none." in words(session)) == (not rows)
+    assert (f"Memories {LISTS[listed].title}" in words(session)) == bool(rows)
+    assert ("No memories are known that" in words(session)) == (not rows)
 
 
 def strategies(*names: str, trend: str = "stable") -> pl.DataFrame:

@@ -261,17 +261,22 @@ def test_runs_tell_what_landed_late_and_what_was_refused(taught):
     assert "with_field=confidence" in bodies(drawn(runs_page, taught, field="confidence"))
 
 
-@pytest.mark.parametrize("draw", PAGES)
+@pytest.mark.parametrize("draw", [*PAGES, interactions_page, memories_page])
 def test_a_page_of_an_empty_publish_says_what_is_missing(empty, draw):
-    said = words(drawn(draw, empty))
+    page = drawn(draw, empty)
+    said = words(page)
+    assert not any(name.startswith("New since") for name in grids(page))
     expected: dict[Draw, Any] = {
         strategies_page: "No strategy to use is known: that needs outcomes with a strategy.",
         observations_page: "No fact is known yet: that needs active memories.",
         review_page: "Nothing needs review.",
         runs_page: "No row was ever refused.",
         sql_page: "memory_health",
+        interactions_page: "No interaction has landed.",
+        memories_page: "No memory has landed.",
     }
     assert expected[draw] in said
+    assert "remove a filter" not in said
 
 
 def hostile_addresses(published: Published) -> list[tuple[Draw, dict[str, str]]]:

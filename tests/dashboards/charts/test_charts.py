@@ -276,6 +276,8 @@ def test_use_is_told_of_named_days_and_nothing_is_drawn_through_days_without():
         relied = [row["value"] for row in values if row["series"] == "quoted or used one"]
         assert len(relied) == per
         assert [relied[0], *set(relied[1:-1]), relied[-1]] == [1, 0, 1]
+    unlogged = uses_on(0, 12, each=3).with_columns(injected_interactions=pl.lit(0))
+    assert "got a memory" not in json.dumps(memories.reinforcement_over_time(unlogged).to_dict())
 
 
 def test_the_skill_of_need_and_its_interval_have_one_sense():

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.dashboards.cookbook.answers import Answers
+from slowwave.dashboards.overview.actions import replace_failing
 from slowwave.dashboards.overview.tiles import spark_lines, sparkline
 from slowwave.dashboards.overview.window import ALL_DAYS, Days, window_of
 
@@ -135,6 +136,25 @@ def test_nine_of_ten_intervals_hold_the_difference(strata: int, sessions: int, l
     assert 0.855 <= held / 400 <= 0.945
 
 
+@pytest.mark.parametrize(("projects", "link"), [(["a"], "project=a&task_type=t"), (["a", "b"], "task_type=t")])
+def test_replacing_a_strategy_leads_to_every_project_where_it_fails(projects: list[str], link: str) -> None:
+    connection = duckdb.connect()
+    connection.execute(
+        "CREATE TABLE anti_patterns AS SELECT unnest($projects) AS project, 'x' AS agent, 't' AS task_type,"
+        " 'p' AS pattern, 'avoid' AS kind, 'open' AS state, 3 AS failures, 3 AS attempts, 0.1 AS baseline_rate,"
+        " 1.0 AS cost, 'ms' AS cost_unit, NULL AS better_alternative, '' AS why_bad, 's' AS strategy_id,"
+        " TIMESTAMP '2026-03-02' AS last_seen_at",
+        {"projects": projects},
+    )
+    connection.execute(
+        "CREATE TABLE counted_outcomes (project TEXT, agent TEXT, task_type TEXT, strategy_id TEXT, is_learned BOOL,"
+        " basis TEXT)"
+    )
+    action = replace_failing(Answers(connection), {})
+    assert action is not None
+    assert (action.text, action.link) == ("Replace 1 failing strategy", f"strategies?{link}")
+
+
 # ---------------------------------------------------------------------------------------------------- days and lines
 
 
@@ -189,4 +209,4 @@ def test_a_difference_stands_beside_nothing_and_in_its_interval() -> None:
     zero, intervals, line = spark_lines([0.1, None, 0.3], [(-0.1, 0.3), None, (0.2, 0.4)])
     assert zero.path == "M3 27.0 L237 27.0"
     assert intervals.path == "M3.0 33.0 L3.0 9.0 M237.0 15.0 L237.0 3.0"
-    assert line.path == "M3.0 21.0 M237.0 9.0"
+    assert line.path == "M3.0 21.0 h0 M237.0 9.0 h0"

@@ -241,8 +241,12 @@ def test_what_to_act_on_comes_first_with_its_command(taught: SmallHome, taught_h
 def test_an_empty_home_is_told_what_is_missing(empty_html: str) -> None:
     page = Page(empty_html)
     assert not page.of("img")
-    assert page.text.count("No injection is known: log memories_used with each interaction.") == 3
-    for said in ("No outcome is known: log success with each interaction.", "Nothing needs you."):
+    assert page.text.count("No injection is known: log memories_used with each interaction.") == 2
+    for said in (
+        "No attempt is known: log success with each interaction.",
+        "No memory has landed: slowwave import reads several stores.",
+        "Log what the other answers lack.",
+    ):
         assert said in page.text
 
 

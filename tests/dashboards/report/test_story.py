@@ -46,7 +46,7 @@ def test_freshness_is_told_from_the_tables_alone() -> None:
         {"landed_table": ["interactions", "memories"], "newest_at": [AS_OF - timedelta(hours=3), AS_OF]}
     )
     assert story.freshness({"as_of": AS_OF}, newest) == [
-        "Data up to 2026-03-31.",
+        "As of 2026-04-01 00:00:00Z.",
         "The newest interaction is of 2026-03-31 21:00:00Z, 3 hours before.",
     ]
     old = newest.with_columns(pl.col("newest_at") - timedelta(days=9))
@@ -216,7 +216,7 @@ def test_alarms_are_counted_by_level_beside_the_projects() -> None:
     assert story.describe_alarms(counts(level=[], rows=[]), healthy) == [
         "No alarm for any of 3 projects with memories."
     ]
-    assert story.describe_alarms(counts(level=[], rows=[]), healths.clear()) == ["No project is known yet."]
+    assert story.describe_alarms(counts(level=[], rows=[]), healths.clear()) == ["No project has memories yet."]
 
 
 def calibration(low: float | None, high: float | None) -> pl.DataFrame:
