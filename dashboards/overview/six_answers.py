@@ -24,7 +24,7 @@ BEFORE = "before"
 _FEWEST, _FEWEST_A_WEEK = 20, 5  # attempts on each side, from which on a difference is shown
 _MOST_WEEKS, _MOST_NAMED = 30, 2
 _NAME_CHARACTERS, _WHOLE_CHARACTERS = 26, 400
-_NO_MEMORY = "No memory has landed: `slowwave import` reads several stores."
+_NO_MEMORY = "No memory is known: `slowwave import` reads several stores."
 _NO_INJECTION = "No injection is known: log `memories_used` with each interaction."
 
 
@@ -240,7 +240,7 @@ def _costing(asked: _Asked) -> Tile:
         figure=in_short(per_week),
         unit="tokens/week",
         change="" if not before else f"{signed_percent(per_week / before - 1)} {asked.against}".strip(),
-        says=f"{percent(unused / total)} in memories never used.{_money_words(total, shown.activity)}",
+        says=f"{percent(unused / total)} never used.{_money_words(total, shown.activity)}",
         values=[float(shown.sum("injected_tokens", bar)) for bar in asked.bars],
         values_are="Injected tokens over time",
     )
@@ -309,10 +309,11 @@ def _failing(asked: _Asked) -> Tile:
 
 
 def _strategy(row: Mapping[str, Any]) -> Named:
+    where = f" at {_short(row['task_type'])}" if row["task_type"] else ""
     better = f"; try {_short(row['better_alternative'])}" if row["better_alternative"] else ""
     return Named(
         _short(row["pattern"]),
-        f"{_failed(row['failures'], row['attempts'])}{better}",
+        f"{_failed(row['failures'], row['attempts'])}{where}{better}",
         view(FIRST_PAGE, **opened_by(row)),
         case_command(row["pattern"], row),
         _whole(f"{row['pattern']} ({project_label(row['project'])}): {row['why_bad']}"),

@@ -57,7 +57,7 @@ def interactions_page(published: Published) -> None:
     if not answer.cells:
         is_filtered = any(value not in ("", ANY) for value in chosen.values())
         fits_none = "No interaction fits: remove a filter, or write it as in the log."
-        draw_text(fits_none if is_filtered else "No interaction has landed.")
+        draw_text(fits_none if is_filtered else "No interaction is known.")
         draw_recipe_link(_RECIPE, **chosen)
         return
     count = int(answer.cells[0][answer.names.index(_OF_ALL_PAGES)] or 0)

@@ -90,7 +90,7 @@ def memories_page(published: Published) -> None:
         count = sum_of(published.answer("memory_explorer_count", **chosen), "memories_count")
     if not count:
         is_any = bool(published.count("memories_by_state"))
-        draw_text("No memory fits: remove a filter, or search for fewer words." if is_any else "No memory has landed.")
+        draw_text("No memory fits: remove a filter, or search for fewer words." if is_any else "No memory is known.")
         draw_recipe_link("memory_explorer_count", **chosen)
         return
     page = page_number(count)

@@ -272,8 +272,8 @@ def test_a_page_of_an_empty_publish_says_what_is_missing(empty, draw):
         review_page: "Nothing needs review.",
         runs_page: "No row was ever refused.",
         sql_page: "memory_health",
-        interactions_page: "No interaction has landed.",
-        memories_page: "No memory has landed.",
+        interactions_page: "No interaction is known.",
+        memories_page: "No memory is known.",
     }
     assert expected[draw] in said
     assert "remove a filter" not in said

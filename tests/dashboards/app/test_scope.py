@@ -129,7 +129,7 @@ def test_a_publish_that_cannot_be_narrowed_is_compared_with_nothing(taught, earl
     with closing(Published(tmp_path / taught.path.name, Narrowed(user="ada"))) as published:
         said = words(drawn(memories_page, published, compare=f"publish {earlier}", days="7"))
     assert f"publish {earlier} cannot be compared with" in said
-    assert "No memory fits" in said
+    assert "No memory is known" in said
 
 
 def test_a_user_and_a_tag_narrow_what_knows_them(taught):

@@ -244,7 +244,7 @@ def test_an_empty_home_is_told_what_is_missing(empty_html: str) -> None:
     assert page.text.count("No injection is known: log memories_used with each interaction.") == 2
     for said in (
         "No attempt is known: log success with each interaction.",
-        "No memory has landed: slowwave import reads several stores.",
+        "No memory is known: slowwave import reads several stores.",
         "Log what the other answers lack.",
     ):
         assert said in page.text
