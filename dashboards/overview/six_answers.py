@@ -341,7 +341,7 @@ def _to_do(asked: _Asked, *, is_lacking: bool) -> Tile:
     found = actions(asked.answers, asked.shown.scope.of_project, asked.decided)
     return replace(
         asked.tile("What shall I do now?", "review"),
-        says="" if found else "Log what the other answers lack." if is_lacking else "Nothing needs you.",
+        says="" if found else "Log what is missing here." if is_lacking else "Nothing needs you.",
         named=found,
         has_commands=True,
     )

@@ -114,4 +114,5 @@ def spark_lines(
             point = f"{_EDGE + place * step:.1f} {y(value):.1f}"
             path.append(f"L{point}" if is_drawn else f"M{point} h0")  # h0: a dot, where the next value is not known
         is_drawn = value is not None
-    yield SparklinePath(" ".join(path))
+    has_line = any(point.startswith("L") for point in path)
+    yield SparklinePath(" ".join(path), 2 if has_line else 5)

@@ -204,7 +204,7 @@ def test_overview_says_what_to_record_where_the_log_cannot_answer(published: Pub
     nobody = words(drawn(overview_page, published, project="nobody's"))
     assert nobody.count("No injection is known") == 3
     assert "No attempt is known" in nobody
-    assert "Log what the other answers lack." in nobody
+    assert "Log what is missing here." in nobody
 
 
 @pytest.mark.parametrize(

@@ -200,6 +200,7 @@ def test_a_line_is_broken_where_nothing_is_known() -> None:
     assert sparkline([*spark_lines([None, 0.5, None])], "success") == ""
     (line,) = spark_lines([0.1, None, 0.3, 0.4])
     assert line.path.count("M") == 2
+    assert [each.width for each in spark_lines([0.1, None, 0.3])] == [5]  # dots alone
     picture = sparkline([line], 'a "label"')
     assert 'alt="a &#34;label&#34;"' in picture
     assert picture.count("data:image/svg+xml;base64,") == 1

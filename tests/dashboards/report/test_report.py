@@ -245,7 +245,7 @@ def test_an_empty_home_is_told_what_is_missing(empty_html: str) -> None:
     for said in (
         "No attempt is known: log success with each interaction.",
         "No memory is known: slowwave import reads several stores.",
-        "Log what the other answers lack.",
+        "Log what is missing here.",
     ):
         assert said in page.text
 
