@@ -52,7 +52,7 @@ def without_citations(name: str, rows: list[Row]) -> list[Row]:
         rows = [row for row in rows if row["is_injected"] or row["is_echoed"] or row["is_used"]]
         rows = [{**row, "methods": [method for method in row["methods"] if method != "cited/1"]} for row in rows]
     rows = [row for row in rows if row.get("memory_id") != "unheard of"]
-    gone = {"is_cited", "cited_count"}
+    gone = {"is_cited", "cited_count", "citing_interactions"}
     if name == "answerable_questions":
         gone |= {"answer"}  # which says how many there are
     if name == "project_health":

@@ -162,7 +162,7 @@ def test_the_panel_of_a_strategy_has_its_attempts_what_to_do_instead_and_a_comma
     assert "restart the server" in words(app)
     assert grids(app)["Instead"]["says"].to_list() == ["free the port"]
     assert f"slowwave why strategy:{row['strategy_id']} --all" in commands(app)
-    assert "no memory, observation" in words(drawn(draw_thing, taught, open="strategy:no such"))
+    assert "no strategy 'no such' is known" in words(drawn(draw_thing, taught, open="strategy:no such"))
 
 
 def test_facts_lead_to_their_memories(taught, monkeypatch):
