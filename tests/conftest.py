@@ -64,14 +64,16 @@ LONG = (
 _RANK = {name: rank for rank, name in enumerate(LONG)}
 
 
-# Of the cases of a test that `make test` leaves out, where they are drawn: CI has less than an hour.
-_SHARE = 0.25
+# Of what `make test` leaves out, where it is drawn: of each test's cases, and of each file's tests. CI has less than an
+# hour, and every commit draws others.
+_CASES_SHARE = 0.25
+_TESTS_SHARE = 0.5
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put the longest files before all others, and leave out cases that are not drawn."""
     if IS_DRAWN:
-        items[:], left_out = drawn(items, _SHARE)
+        items[:], left_out = drawn(items, _CASES_SHARE, _TESTS_SHARE)
         config.hook.pytest_deselected(items=left_out)
     items.sort(key=lambda item: _RANK.get(item.path.name, len(LONG)))
 

@@ -36,16 +36,28 @@ def examples(few: int, many: int) -> int:
     return many if IS_THOROUGH else few
 
 
-def drawn(items: list[pytest.Item], share: float) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """Return the items to run and those left out: of the cases of each test beyond `make test` this share, drawn, one
-    at least."""
+def drawn(
+    items: list[pytest.Item], cases_share: float, tests_share: float
+) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Return the items to run and those left out, of the tests beyond `make test`.
+
+    Of the tests of each file a share is drawn, and of the cases of each test another; one at least of either.
+    """
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    tests: dict[str, list[str]] = defaultdict(list)
     for item in items:
         if any(item.get_closest_marker(mark) for mark in _DRAWN_FROM):
             cases[item.nodeid.partition("[")[0]].append(item)
     left_out: set[str] = set()
     for test, listed in cases.items():
-        count = max(1, round(share * len(listed)))
-        names = sorted(item.nodeid for item in listed)
-        left_out |= {*names} - {*random.Random(f"{SEED} {test}").sample(names, count)}
+        tests[test.partition("::")[0]].append(test)
+        left_out |= _not_drawn(test, (item.nodeid for item in listed), cases_share)
+    for file, listed in tests.items():
+        left_out |= {item.nodeid for test in _not_drawn(file, listed, tests_share) for item in cases[test]}
     return [item for item in items if item.nodeid not in left_out], [item for item in items if item.nodeid in left_out]
+
+
+def _not_drawn(of: str, names: Iterable[str], share: float) -> set[str]:
+    """What is left of the names of cases or tests once this share of them, one at least, is drawn."""
+    among = sorted(names)
+    return {*among} - {*random.Random(f"{SEED} {of}").sample(among, max(1, round(share * len(among))))}
