@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 IS_THOROUGH = os.environ.get("SLOWWAVE_TESTS") == "all"
-# Of the cases of what `make test` leaves out a part is drawn, by SEED.
+# Of the tests that `make test` leaves out, and of their cases, a part is drawn, by SEED.
 IS_DRAWN = os.environ.get("SLOWWAVE_TESTS") == "drawn"
 _DRAWN_FROM = ("slow", "crash", "browser")
 # Of what is drawn, so that a run can be drawn again.
