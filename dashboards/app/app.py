@@ -30,7 +30,7 @@ from slowwave.dashboards.app.pages.runs import runs_page
 from slowwave.dashboards.app.pages.sql import sql_page
 from slowwave.dashboards.app.pages.strategies import strategies_page
 from slowwave.dashboards.app.panel import draw_panel
-from slowwave.dashboards.app.widgets import carrying, notice, shared_params
+from slowwave.dashboards.app.widgets import SHOWN_PAGE, carrying, notice, shared_params
 from slowwave.dashboards.cookbook.published import Published, file_stamp
 from slowwave.dashboards.links import FIRST_PAGE, view
 from slowwave.dashboards.overview.window import newest_event
@@ -198,6 +198,7 @@ def _carry_on(path: str) -> None:
         st.html(render_template("replace_address.html.jinja", address=address), unsafe_allow_javascript=True)
         st.stop()
     st.session_state["carried"] = (path, shared_params())
+    st.session_state[SHOWN_PAGE] = path
 
 
 def app() -> None:

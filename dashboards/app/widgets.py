@@ -30,6 +30,8 @@ from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.kernel.terminal import shorten_to_width, spreadsheet_safe, terminal_safe
 
 ANY = "%"
+SHOWN_PAGE = "shown_page"
+"""Under which a session keeps the path of the page that it shows."""
 _CARRIED = ("project", "no_project", "agent", "user", "tag", "days", "since", "until", "compare")
 PAGE_ROWS = 50
 _LISTED_ROWS = 100
@@ -211,9 +213,14 @@ def choice(
 
 
 def _show(key: str, value: object) -> None:
-    """Have a widget show what the address says; unless it does already, for what is being typed there would be lost."""
-    if key not in st.session_state or st.session_state[key] != value:
+    """Have a widget show what the address says; unless it does already, for what is being typed there would be lost.
+
+    The same widget of another page is another one to a browser, which has shown nothing yet.
+    """
+    page, shown_on = st.session_state.get(SHOWN_PAGE, ""), f"page of {key}"
+    if key not in st.session_state or st.session_state[key] != value or st.session_state.get(shown_on) != page:
         st.session_state[key] = value
+    st.session_state[shown_on] = page
 
 
 def said_day(name: str, usual: date) -> date:

@@ -23,12 +23,14 @@ def _said(page: Page) -> dict[str, list[str]]:
 
 def test_the_scope_goes_from_page_to_page(dashboard: Dashboard, page: Page) -> None:
     opened(page, f"{dashboard.address}/{_ADDRESS}")
-    for name in ("Strategies", "SQL", "Runs", "Review"):  # not all of them can be about a tag
+    for name in ("Strategies", "Review", "SQL", "Runs", "Review"):  # not all of them can be about a tag
         page.get_by_test_id("stSidebarNavLink").filter(has_text=name).click()
         page.wait_for_url(f"**/{name.lower()}?*")
         drawn(page)
         assert _said(page) == _SCOPE
-    expect(page.get_by_label("Project", exact=True)).to_have_value("harbour-shop")
+        if name != "SQL":
+            expect(page.get_by_label("Project", exact=True)).to_have_value("harbour-shop")
+            expect(page.get_by_label("Days", exact=True)).to_have_value("Last 7 days")
 
 
 def test_back_goes_to_the_page_before_at_once(dashboard: Dashboard, page: Page) -> None:
