@@ -80,15 +80,15 @@ def left_out_by_people(lake: Lake) -> pl.DataFrame:
 
 
 def counted_rows(lake: Lake, checks: FileChecks, table: type[Landed], files: Sequence[LakeFile]) -> pl.LazyFrame:
-    """The rows in `files` that are not set aside; nothing is read of files before the frame is."""
+    """The rows in `files` that are not set aside, copies too; nothing is read of files before the frame is."""
     unknown = checks.unknown(table, files)
     unseen = set(unknown)
     known = [file for file in files if file not in unseen]
     left_out = checks.left_out.filter(pl.col("landed_table") == table.name)
     aside = pl.concat([checks.find_failed_rows(table, known)["row_hash"], left_out["row_hash"]]).unique()
-    rows = lake.scan_rows(table, known)
+    rows = lake.scan_copies(table, known)
     if unknown:
-        rows = pl.concat([rows, lake.scan_rows(table, unknown).filter(~fails_any(table))])
+        rows = pl.concat([rows, lake.scan_copies(table, unknown).filter(~fails_any(table))])
     return rows.join(aside.to_frame().lazy(), on="row_hash", how="anti") if len(aside) else rows
 
 

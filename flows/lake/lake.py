@@ -105,10 +105,14 @@ class Lake:
         return scan_declared(table, paths).select("row_hash").collect()["row_hash"]
 
     def scan_rows(self, table: type[Landed], files: Sequence[LakeFile]) -> pl.LazyFrame:
-        """All row versions in `files`, each once (a killed compaction may have left a row in two files)."""
+        """All row versions in `files`, each once."""
+        return self.scan_copies(table, files).unique(subset="row_hash", keep="any")
+
+    def scan_copies(self, table: type[Landed], files: Sequence[LakeFile]) -> pl.LazyFrame:
+        """All rows in `files`: a killed compaction may have left one in two of them."""
         if not files:
             return pl.LazyFrame(schema=polars_schema(table))
-        return scan_declared(table, [file.path for file in files]).unique(subset="row_hash", keep="any")
+        return scan_declared(table, [file.path for file in files])
 
     def scan_files(self, table: type[Landed], files: Sequence[LakeFile], names: Sequence[str]) -> pl.LazyFrame:
         """The columns `names` of all rows in `files`, and `file_path`, the file a row stands in."""

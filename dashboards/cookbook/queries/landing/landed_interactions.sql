@@ -10,16 +10,21 @@
 -- microsecond; '' is no bound. A client, session or user that is not known is ''. Rows written after what the publish
 -- shows are among them.
 CREATE TEMP TABLE fitting AS
-SELECT interaction_id, row_hash, created_at, count(*) OVER () AS interactions_count
-FROM interactions
-WHERE
-    project LIKE $project ESCAPE '\'
-    AND agent LIKE $agent ESCAPE '\'
-    AND coalesce(client, '') LIKE $client ESCAPE '\'
-    AND coalesce(session_id, '') LIKE $session_id ESCAPE '\'
-    AND coalesce(user_id, '') LIKE $user ESCAPE '\'
-    AND ($since = '' OR created_at >= nullif($since, '')::TIMESTAMPTZ::TIMESTAMP)
-    AND ($until = '' OR created_at < nullif($until, '')::TIMESTAMPTZ::TIMESTAMP)
+WITH all_fitting AS MATERIALIZED (
+    SELECT interaction_id, row_hash, created_at
+    FROM interactions
+    WHERE
+        -- what is not asked for is not read
+        ($project = '%' OR project LIKE $project ESCAPE '\')
+        AND ($agent = '%' OR agent LIKE $agent ESCAPE '\')
+        AND ($client = '%' OR coalesce(client, '') LIKE $client ESCAPE '\')
+        AND ($session_id = '%' OR coalesce(session_id, '') LIKE $session_id ESCAPE '\')
+        AND ($user = '%' OR coalesce(user_id, '') LIKE $user ESCAPE '\')
+        AND ($since = '' OR created_at >= nullif($since, '')::TIMESTAMPTZ::TIMESTAMP)
+        AND ($until = '' OR created_at < nullif($until, '')::TIMESTAMPTZ::TIMESTAMP)
+)
+SELECT *, (SELECT count(*) FROM all_fitting) AS interactions_count
+FROM all_fitting
 ORDER BY created_at DESC, interaction_id
 LIMIT $limit::BIGINT OFFSET $offset::BIGINT;
 
