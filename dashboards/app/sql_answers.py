@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -29,6 +31,9 @@ _AT_ONCE = 2
 _LOOKS_EVERY = 0.1
 _MOST_MESSAGE = 2_000
 _places = threading.BoundedSemaphore(_AT_ONCE)
+_waiting: list[tuple[dict[str, str], subprocess.Popen[bytes]]] = []
+"""At most one child that waits for a question, and the environment that it was started with."""
+_waiting_lock = threading.Lock()
 
 _WHOLE = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER"})
 _NUMBERS = ("DECIMAL", "FLOAT", "DOUBLE", "UBIGINT", "UHUGEINT", "BIGNUM")
@@ -111,29 +116,23 @@ def _run_question(question: SqlQuestion, output: Output, tick: Tick) -> bytes:
 
 
 def _answer_of_child(folder: Path, asked: str, tick: Tick) -> bytes:
-    question, answer, problem = folder / "question", folder / "answer", folder / "problem"
-    question.write_text(asked, encoding="utf-8")
+    answer, problem = folder / "answer", folder / "problem"
+    answer.touch()
     begun = time.monotonic()
-    with question.open("rb") as stdin, answer.open("wb") as stdout, problem.open("wb") as stderr:
-        child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "slowwave.dashboards.app.sql_child"],
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            env={**os.environ, "TMPDIR": str(folder), "POLARS_MAX_THREADS": "2"},
-        )
-        try:
-            while (code := _code_soon(child)) is None:
-                seconds = time.monotonic() - begun
-                tick(seconds)
-                if seconds > SECONDS:
-                    message = f"stopped after {SECONDS} seconds: `slowwave sql` has no such limit"
-                    raise UserError(message)
-                if answer.stat().st_size > MOST_BYTES:
-                    break
-        finally:
-            child.kill()
-            child.wait()
+    child = _waiting_child()
+    try:
+        _ask(child, folder, asked)
+        while (code := _code_soon(child)) is None:
+            seconds = time.monotonic() - begun
+            tick(seconds)
+            if seconds > SECONDS:
+                message = f"stopped after {SECONDS} seconds: `slowwave sql` has no such limit"
+                raise UserError(message)
+            if answer.stat().st_size > MOST_BYTES:
+                break
+    finally:
+        _end(child)
+        _keep_one_waiting()
     if answer.stat().st_size > MOST_BYTES:
         message = f"the result is larger than {MOST_BYTES // 2**20} MB: `slowwave sql` writes results of any size"
         raise UserError(message)
@@ -141,6 +140,62 @@ def _answer_of_child(folder: Path, asked: str, tick: Tick) -> bytes:
         said = problem.read_text(errors="replace").strip() if code == 1 else ""
         raise UserError(_message(said))
     return answer.read_bytes()
+
+
+def _waiting_child() -> subprocess.Popen[bytes]:
+    """Return a child that waits for its question."""
+    environment = _environment()
+    with _waiting_lock:
+        kept = _waiting.copy()
+        _waiting.clear()
+    for known, child in kept:
+        if known == environment and child.poll() is None:
+            return child
+        _end(child)
+    return _start(environment)
+
+
+def _keep_one_waiting() -> None:
+    """Start the child of the next question: to load what it needs takes it longer than most answers."""
+    with _waiting_lock:
+        if not _waiting:
+            environment = _environment()
+            _waiting.append((environment, _start(environment)))
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "POLARS_MAX_THREADS": "2"}
+
+
+def _start(environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Start a child, which ends by itself when this process does: its input then ends."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "slowwave.dashboards.app.sql_child"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+    )
+
+
+def _ask(child: subprocess.Popen[bytes], folder: Path, asked: str) -> None:
+    """Write the folder and the question, each on its line; a child that is gone by then has an exit code."""
+    with suppress(BrokenPipeError), child.stdin or nullcontext() as stdin:
+        if stdin is not None:
+            stdin.write(f"{json.dumps(str(folder))}\n{asked}\n".encode())
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    child.kill()
+    child.wait()
+    if child.stdin is not None:
+        child.stdin.close()
+
+
+@atexit.register
+def _end_waiting() -> None:
+    for _, child in _waiting:
+        _end(child)
 
 
 def _code_soon(child: subprocess.Popen[bytes]) -> int | None:

@@ -1,18 +1,22 @@
 """The child process that answers one query of the SQL page, so that no query can harm the dashboard or its readers.
 
-What it is asked comes on standard input, as `SqlQuestion` writes it; the answer goes to standard output.
+It is started before there is a question. On standard input come the folder where its answer and its problem are
+written, and the question, as `SqlQuestion` writes it, each on its line.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import resource
 import signal
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa  # noqa: F401 - loaded before there is a question, as Polars would while it is answered
 import typer
 
 from slowwave.flows.ask.cells import cell_text
@@ -22,6 +26,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
+from slowwave.flows.lake import views  # noqa: F401 - likewise
 
 if TYPE_CHECKING:
     import duckdb
@@ -41,10 +46,14 @@ _MAX_CELL = 300
 
 
 def main() -> None:
-    """Answer the question; the exit code is 1 when that failed, and why stands on standard error."""
+    """Answer the question; the exit code is 1 when that failed, and why stands in `problem`."""
+    folder, question = sys.stdin.readline(), sys.stdin.readline()
+    if not question:  # what started it has ended
+        return
+    _write_into(Path(json.loads(folder)))
     signal.alarm(SECONDS + _MORE_SECONDS)  # where nobody is left to end it
     resource.setrlimit(resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))
-    asked = json.load(sys.stdin)
+    asked = json.loads(question)
     try:
         answer_query(
             settings_from_environment(),
@@ -59,6 +68,14 @@ def main() -> None:
     except (UserError, typer.BadParameter) as error:
         sys.stderr.write(str(error))
         raise SystemExit(1) from error
+
+
+def _write_into(folder: Path) -> None:
+    """Have the answer, what is said of a problem and what is spilled written there."""
+    for name, stream in (("answer", sys.stdout), ("problem", sys.stderr)):
+        with (folder / name).open("wb") as file:
+            os.dup2(file.fileno(), stream.fileno())
+    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
 
 
 def write_first_rows(

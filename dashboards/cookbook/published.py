@@ -16,8 +16,7 @@ from slowwave.dashboards.cookbook.answers import Answers
 from slowwave.flows.ask.connection import locked_connection
 from slowwave.flows.ask.narrowed import EVERYTHING, Narrowed, narrow
 
-_KEPT_ANSWERS = 256
-_MOST_ROWS = 1_000
+_KEPT_ANSWERS, _KEPT_ROWS = 256, 200_000
 _ALL_ROWS = 2**62
 
 
@@ -31,10 +30,11 @@ def file_stamp(path: Path) -> tuple[int, ...]:
 
 
 class AnswerCache:
-    """The small answers asked last: a publish never changes, so each stays true."""
+    """The answers asked last: a publish never changes, so each stays true."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[object, pl.DataFrame] = OrderedDict()
+        self._rows = 0
         self._lock = threading.Lock()
 
     def answer(self, question: object, ask: Callable[[], pl.DataFrame]) -> pl.DataFrame:
@@ -44,11 +44,15 @@ class AnswerCache:
                 self._kept.move_to_end(question)
                 return self._kept[question]
         found = ask()
-        if found.height <= _MOST_ROWS:
-            with self._lock:
+        if found.height > _KEPT_ROWS // 2:
+            return found
+        with self._lock:
+            if question not in self._kept:  # another session may have asked meanwhile
                 self._kept[question] = found
-                if len(self._kept) > _KEPT_ANSWERS:
-                    self._kept.popitem(last=False)
+                self._rows += found.height
+            while len(self._kept) > _KEPT_ANSWERS or self._rows > _KEPT_ROWS:
+                _, dropped = self._kept.popitem(last=False)
+                self._rows -= dropped.height
         return found
 
 

@@ -30,8 +30,7 @@ def actions(answers: Answers, of: Mapping[str, str], decided: Mapping[str, str])
     """
     items = answers.rows("review_queue", int(ALL), **of)
     is_decided = pl.col("item_id").is_in(list(decided))
-    ignored = answers.rows("ignored_instructions", int(ALL), **of)["memory_id"].implode()
-    is_ignored = (pl.col("kind") == "unused") & pl.col("memory_ids").list.first().is_in(ignored)
+    is_ignored = (pl.col("kind") == "unused") & pl.col("memory_ids").list.first().is_in(_ignored_to_review(answers, of))
     waiting = items.filter(~is_decided).with_columns(is_ignored.fill_null(value=False).alias("is_ignored"))
     harmful, unseen = waiting.filter(pl.col("kind") == "harmful"), waiting.filter("is_ignored")
     rest = waiting.filter((pl.col("kind") != "harmful") & ~pl.col("is_ignored"))
@@ -46,6 +45,12 @@ def actions(answers: Answers, of: Mapping[str, str], decided: Mapping[str, str])
     ]
     decided_items = _say_decided(items.filter(is_decided).height)
     return [*[action for action in found if action is not None][:_MOST], *decided_items]
+
+
+def _ignored_to_review(answers: Answers, of: Mapping[str, str]) -> pl.Series:
+    """Return the ids of the ignored instructions that wait for a decision; all that are ignored may be many more."""
+    waits = "memory_id IN (SELECT memory_ids[1] FROM review_queue WHERE kind = 'unused')"
+    return answers.chosen_rows("ignored_instructions", int(ALL), waits, "memory_id", **of)["memory_id"].implode()
 
 
 def _of_items(items: pl.DataFrame, do: str, one: str, many: str = "", kind: str = "") -> Named | None:

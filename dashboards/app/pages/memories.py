@@ -84,9 +84,8 @@ def memories_page(published: Published) -> None:
     first = (page_asked() - 1) * PAGE_ROWS
     asking = {**chosen, "sort": sort or "verdict", "limit": str(PAGE_ROWS), "offset": str(first)}
     rows = published.answer("memory_explorer", **asking)
-    if rows.height:
-        count = rows["memories_count"][0]  # found on the way: a search reads every text
-    else:
+    count = rows["memories_count"][0] if rows.height else 0  # found on the way: a search reads every text
+    if rows.is_empty() and first:
         count = sum_of(published.answer("memory_explorer_count", **chosen), "memories_count")
     if not count:
         is_any = bool(published.count("memories_by_state"))

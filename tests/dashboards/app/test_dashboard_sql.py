@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import subprocess
+import sys
+import time
 from datetime import datetime
 from pathlib import Path
 
@@ -160,7 +163,7 @@ def test_a_query_that_takes_too_long_is_stopped(published, monkeypatch):
 
 
 def test_a_query_ends_with_who_waits_for_it(published, monkeypatch, tmp_path):
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # no child that waits has this environment
     monkeypatch.setattr("tempfile.tempdir", None)
     children = []
     start = sql_answers.subprocess.Popen
@@ -174,8 +177,41 @@ def test_a_query_ends_with_who_waits_for_it(published, monkeypatch, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         first_rows(SqlQuestion(published.path, "SELECT count(*) FROM range(10000000000) a, range(1000) b"), leave)
-    assert [child.poll() for child in children] == [-9]
+    assert children[0].poll() == -9
+    assert [child.poll() for child in children[1:]] == [None]  # that of the next question
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_child_of_the_next_question_waits_and_is_of_its_own_home(published, monkeypatch, tmp_path):
+    question = SqlQuestion(published.path, "SELECT count(*) FROM interactions")
+    assert first_rows(question, lambda _: None).cells == [["1"]]
+    [(_, waiting)] = sql_answers._waiting
+    assert first_rows(question, lambda _: None).cells == [["1"]]
+    assert waiting.returncode == 0  # it answered
+    monkeypatch.setenv("SLOWWAVE_HOME", str(tmp_path))
+    assert first_rows(question, lambda _: None).cells == [["0"]]
+
+
+def test_a_child_that_was_ended_while_it_waited_is_replaced(ask):
+    ask("SELECT 1")
+    [(_, waiting)] = sql_answers._waiting
+    waiting.kill()
+    waiting.wait()
+    assert ask("SELECT 1").cells == [["1"]]
+
+
+def test_a_child_that_waits_ends_with_what_started_it():
+    starts = "from slowwave.dashboards.app import sql_answers as s; s._keep_one_waiting(); c = s._waiting[0][1]"
+    ended = subprocess.run(
+        [sys.executable, "-c", f"{starts}; print(c.pid, flush=True); import os; os.kill(os.getpid(), 9)"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    until = time.monotonic() + 60
+    while Path(f"/proc/{int(ended.stdout)}").exists():
+        assert time.monotonic() < until
+        time.sleep(0.1)
 
 
 def test_downloads_are_what_the_command_writes(published, home):

@@ -29,7 +29,11 @@ WITH fitting AS MATERIALIZED (
         CASE WHEN $sort = 'verdict' THEN -review_value END AS second_key
     FROM memory_health
     WHERE
-        (contains(lower(coalesce(content, '')), lower($search)) OR contains(lower(memory_id), lower($search)))
+        (
+            $search = ''
+            OR contains(lower(coalesce(content, '')), lower($search))
+            OR contains(lower(memory_id), lower($search))
+        )
         AND coalesce(project, '') LIKE $project ESCAPE '\'
         AND (agent LIKE $agent ESCAPE '\' OR coalesce(agent, '') = '')
         AND coalesce(user_id, '') LIKE $user ESCAPE '\'
