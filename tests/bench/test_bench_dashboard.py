@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -110,13 +109,14 @@ def enlarge(serving: Path) -> None:
 
 def script(page, published):
     """Streamlit runs this function's text: it knows nothing of this module."""
+    from time import perf_counter, process_time
 
     import streamlit as st
 
-    begun, busy = time.perf_counter(), time.process_time()
+    begun, busy = perf_counter(), process_time()
     page(published)
     # what the harness takes around it, most of a second, is no reader's
-    st.session_state["took"] = time.perf_counter() - begun, time.process_time() - busy
+    st.session_state["took"] = perf_counter() - begun, process_time() - busy
 
 
 def seconds(page: Callable[[Published], None], published: Published, chosen: Mapping[str, str]) -> tuple[float, float]:
