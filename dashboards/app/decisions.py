@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +24,7 @@ from slowwave.flows.decide.decisions import landed_decisions
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.flows.kernel.terminal import shorten_to_width
+from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.decisions.review.decisions import REVIEWS
@@ -35,6 +36,7 @@ _CUT_SHORT = "the command ended before it said what it did: `slowwave memory sho
 _DONE = {"promote": "promoted", "reject": "rejected", "merge": "merged"}
 _REVERSE = {"promote": "reject", "reject": "promote", "merge": "reject"}
 _ON_HOLD = {"hold": "yes", "release": "no"}
+_YES_NO = {True: "yes", False: "no"}
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class DecisionCommand:
     verb: str
     targets: Sequence[str]
     options: Mapping[str, str] = field(default_factory=dict)
+    expect: str = ""  # what it is refused without, see `flows/decide/expectation.py`; '' nothing
 
     @property
     def line(self) -> str:
@@ -52,26 +55,36 @@ class DecisionCommand:
         many = {"yes": True} if len(self.targets) > 1 else {}
         return whole_command_line(self.group, self.verb, *self.targets, **self.options, **many)
 
-    def answer(self, *more: str) -> str:
-        """What the command prints with `more` options. Raises UserError with what it says where it fails."""
+    def answer(self, *more: str) -> dict[str, Any]:
+        """What the command says, with `more` options, that it did, or would do.
+
+        Raises UserError with what it says where it fails, or where it ended before it had said all.
+        """
         said, text = [], ""
         for name, value in self.options.items():
             if name == "content":  # longer than an argument may be
                 said, text = [*said, "--content=-"], f"{value}\n"
             else:
                 said.append(f"--{name}={value}")
+        if self.group != "forget":
+            said.append("--yes")
         if self.verb in _ON_HOLD:  # a project may have the same name
             said.append("--kind=memory")
-        waiting = f"--wait={_SECONDS_FOR_ANOTHER_WRITER}"
-        return _run_command([self.group, self.verb, *said, *more, waiting, "--", *self.targets], text)
+        said += [f"--expect={self.expect}"] if self.expect else []
+        how = ["--format=json", f"--wait={_SECONDS_FOR_ANOTHER_WRITER}"]
+        return _parse_answer(_run_command([self.group, self.verb, *said, *more, *how, "--", *self.targets], text))
 
 
 @dataclass(frozen=True)
 class CommandPreview:
-    """What a command would change now: memory, field, what it says and will say; and what stays undone, and why."""
+    """What a command would change now: memory, field, what it says and will say; and what stays undone, and why.
+
+    `expect`: lands nothing else than that.
+    """
 
     changes: Sequence[tuple[str, str, str, str]]
     notes: Sequence[str]
+    expect: str
 
 
 @dataclass(frozen=True)
@@ -101,24 +114,29 @@ def decided_since(as_of: datetime) -> dict[str, str]:
 
 
 def preview_decision(command: DecisionCommand) -> CommandPreview:
-    """What a command would change. Raises UserError where it may not, or another command is writing."""
+    """What a command would change.
+
+    Raises UserError where it may not, something else was decided than it expects, or another command is writing.
+    """
+    asked = ["--reason=shown"] if command.verb in _ON_HOLD else []
+    told = command.answer("--dry-run", *asked)
     if command.group == "forget":
-        return _previewed_forgetting(command)
-    told = _parse_answer(command.answer("--dry-run", "--format=json"))
+        (memory_id,) = command.targets
+        return CommandPreview(*_previewed_forgetting(command.verb, memory_id, told), told["expect"])
     if command.group == "memory":
         changes = [
             (told["memory_id"], name, _text(was), _text(will_be)) for name, (was, will_be) in told["changed"].items()
         ]
-        return CommandPreview(changes, [] if changes else ["it is so already"])
+        notes = [_undone_words(told["undoes"])] if told["undoes"] else []
+        return CommandPreview(changes, notes if changes else ["it is so already"], told["expect"])
     changes = [
         (change["memory_id"], name, _before(change, name), _text(value))
         for change in told["changes"]
         for name, value in {**change, **dict.fromkeys(change.get("clears") or [])}.items()
         if name not in {"memory_id", "before", "clears"}
     ]
-    return CommandPreview(
-        changes, [*(f"{memory_id} stays as it is" for memory_id in told["kept"]), *_skipped_words(told)]
-    )
+    notes = [*(f"{memory_id} stays as it is" for memory_id in told["kept"]), *_skipped_words(told)]
+    return CommandPreview(changes, notes, told["expect"])
 
 
 def land_decision(command: DecisionCommand, previewed: CommandPreview, *, by: str, reason: str) -> LandedDecision:
@@ -133,44 +151,52 @@ def land_decision(command: DecisionCommand, previewed: CommandPreview, *, by: st
     if command.verb in _ON_HOLD and says_nothing(reason):
         message = "say why (nothing was changed)"
         raise UserError(message)
-    if preview_decision(command).changes != previewed.changes:  # notes may hold the time
-        message = "what it would change is something else by now: look at it again (nothing was changed)"
-        raise UserError(message)
     who = [f"--by={by}", *([] if says_nothing(reason) else [f"--reason={reason}"])]
+    told = replace(command, expect=previewed.expect).answer(*who)
+    after = told["expect"]
     if command.group == "forget":
-        says = command.answer(*who).strip()
         reverse = {"hold": ("forget", "release"), "release": ("forget", "hold"), "restore": ("memory", "archive")}
-        is_new = command.verb == "restore" or says.endswith("seen from the next nightly on")
-        undo = DecisionCommand(*reverse[command.verb], command.targets, command.options) if is_new else None
-        return LandedDecision(says, undo)
-    told = _parse_answer(command.answer(*who, "--yes", "--format=json"))
+        is_new = told["restored"] if command.verb == "restore" else told["is_changed"]
+        undo = DecisionCommand(*reverse[command.verb], command.targets, command.options, after) if is_new else None
+        return LandedDecision(_forgetting_words(told), undo)
     if command.group == "memory":
         is_new = told["changed"] and command.verb != "undo"
         says = f"{command.verb} of {told['memory_id']} has landed" if told["changed"] else "it was so already"
-        return LandedDecision(says, DecisionCommand("memory", "undo", command.targets) if is_new else None)
+        undo = DecisionCommand("memory", "undo", command.targets, expect=after) if is_new else None
+        return LandedDecision(says, undo)
     if told["refused"] and not told["decided"]:
         raise UserError(". ".join(_skipped_words(told)))
     says = ". ".join([f"{_DONE[command.verb]} {number_of(len(told['decided']), 'item')}", *_skipped_words(told)])
-    undo = DecisionCommand("review", _REVERSE[command.verb], told["changed"]) if told["changed"] else None
+    undo = DecisionCommand("review", _REVERSE[command.verb], told["changed"], expect=after) if told["changed"] else None
     return LandedDecision(says, undo)
 
 
-def _previewed_forgetting(command: DecisionCommand) -> CommandPreview:
+def _undone_words(undone: Mapping[str, str]) -> str:
+    when = utc_text(datetime.fromisoformat(undone["decided_at"]))
+    return f"it takes back the `{undone['command']}` of {when} by {undone['changed_by']}"
+
+
+def _forgetting_words(told: Mapping[str, Any]) -> str:
+    if "says" in told:
+        return told["says"]
+    return ". ".join(
+        [f"restored {number_of(len(told['restored']), 'memory', 'memories')}", *_skipped_words(told, "memory")]
+    )
+
+
+def _previewed_forgetting(
+    verb: str, memory_id: str, told: Mapping[str, Any]
+) -> tuple[list[tuple[str, str, str, str]], list[str]]:
     """Of a hold or release whether the memory is on hold; of what was archived which status it had before."""
-    (memory_id,) = command.targets
-    says = command.answer("--dry-run", *(["--reason=shown"] if command.verb in _ON_HOLD else [])).strip()
-    if command.verb in _ON_HOLD:
-        will_be = _ON_HOLD[command.verb]
-        is_changed = says.endswith(("would be held", "would be released"))
-        return CommandPreview(
-            [(memory_id, "on hold", "no" if will_be == "yes" else "yes", will_be)] * is_changed, [says]
-        )
-    told = _parse_answer(_run_command(["memory", "show", "--format=json", "--", memory_id]))
-    statuses = [change["changed"]["status"] for change in told["changes"] if "status" in change["changed"]]
+    if verb in _ON_HOLD:
+        was, will_be = _YES_NO[told["was_held"]], _ON_HOLD[verb]
+        return [(memory_id, "on hold", was, will_be)] * (was != will_be), [told["says"]]
+    shown = _parse_answer(_run_command(["memory", "show", "--format=json", "--", memory_id]))
+    statuses = [change["changed"]["status"] for change in shown["changes"] if "status" in change["changed"]]
     if statuses[0][1] != "archived":
         message = f"{memory_id} is not archived (nothing was changed)"
         raise UserError(message)
-    return CommandPreview([(memory_id, "status", "archived", _text(statuses[0][0]))], [])
+    return [(memory_id, "status", "archived", _text(statuses[0][0]))], _skipped_words(told, "memory")
 
 
 def _before(change: Mapping[str, Any], name: str) -> str:
@@ -178,10 +204,10 @@ def _before(change: Mapping[str, Any], name: str) -> str:
     return _text(change["before"][name]) if change["before"] and name in change["before"] else ""
 
 
-def _skipped_words(told: Mapping[str, Any]) -> list[str]:
-    """What a command of review left as it was, and why."""
-    already = [f"{number_of(told['already'], 'item')} already so"] if told["already"] else []
-    return [*already, *(f"{one['item_id']}: {one['reason']}" for one in [*told["skipped"], *told["refused"]])]
+def _skipped_words(told: Mapping[str, Any], thing: str = "item") -> list[str]:
+    """What a command left as it was, and why."""
+    already = [f"{number_of(told['already'], thing)} already so"] if told["already"] else []
+    return [*already, *(f"{one[f'{thing}_id']}: {one['reason']}" for one in [*told["skipped"], *told["refused"]])]
 
 
 def _text(value: object) -> str:

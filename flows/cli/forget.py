@@ -7,7 +7,19 @@ from typing import Annotated, Literal
 import typer
 
 from slowwave.flows.cli.groups import examples, first_examples
-from slowwave.flows.cli.shared import WAIT_SECONDS, RowFormat, Wait, ask, check_said, print_outcome, writing
+from slowwave.flows.cli.shared import (
+    WAIT_SECONDS,
+    Expect,
+    Output,
+    RowFormat,
+    TextFormat,
+    Wait,
+    ask,
+    check_said,
+    print_json,
+    print_outcome,
+    writing,
+)
 from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.transforms.core.vocabularies import ForgettingRule
 
@@ -110,6 +122,8 @@ def restore(
     everything: Annotated[bool, typer.Option("--all", help="All that `forget apply` ever archived.")] = False,
     by: Annotated[str | None, typer.Option(help="Who says so. Default: forgetting itself.", metavar="NAME")] = None,
     reason: Annotated[str | None, typer.Option(help="Why; kept with the decision.", metavar="TEXT")] = None,
+    output: Output = "text",
+    expect: Expect = None,
     wait: Wait = WAIT_SECONDS,
     dry_run: DryRun = False,
 ) -> None:
@@ -123,8 +137,18 @@ def restore(
     check_said(by=by, reason=reason)
     with writing("forget restore", wait) as (run, _):
         outcome = forgetting.restore(
-            run, memories or [], command_id=command_id, everything=everything, by=by, reason=reason, dry_run=dry_run
+            run,
+            memories or [],
+            command_id=command_id,
+            everything=everything,
+            by=by,
+            reason=reason,
+            expect=expect,
+            dry_run=dry_run,
         )
+    if output == "json":
+        print_json(outcome, "memory_id", dry_run=dry_run, restored=outcome.changed)
+        return
     seen = [_SEEN] if outcome.changed and not dry_run else []
     done = "would be restored" if dry_run else "restored"
     print_outcome(outcome, [(done, format_count(len(outcome.changed), "memory", "memories")), *seen], [])
@@ -136,13 +160,15 @@ def hold(
     reason: Reason,
     kind: Kind = None,
     by: By = "person",
+    output: Output = "text",
+    expect: Expect = None,
     wait: Wait = WAIT_SECONDS,
     dry_run: DryRun = False,
 ) -> None:
     """Keep a memory, or all memories of a project, from ever being planned or archived."""
     from slowwave.transforms.decisions.effects import HOLD
 
-    _decide(HOLD, target, kind, reason, by, wait, dry_run=dry_run)
+    _decide(HOLD, target, kind, reason, wait, output, by=by, expect=expect, dry_run=dry_run)
 
 
 @forget.command("release", epilog=examples(EXAMPLES["release"]))
@@ -151,22 +177,41 @@ def release(
     reason: Reason,
     kind: Kind = None,
     by: By = "person",
+    output: Output = "text",
+    expect: Expect = None,
     wait: Wait = WAIT_SECONDS,
     dry_run: DryRun = False,
 ) -> None:
     """End a hold."""
     from slowwave.transforms.decisions.effects import RELEASE
 
-    _decide(RELEASE, target, kind, reason, by, wait, dry_run=dry_run)
+    _decide(RELEASE, target, kind, reason, wait, output, by=by, expect=expect, dry_run=dry_run)
 
 
 def _decide(
-    command: str, target: str, kind: Target | None, reason: str, by: str, wait: float, *, dry_run: bool
+    command: str,
+    target: str,
+    kind: Target | None,
+    reason: str,
+    wait: float,
+    output: TextFormat,
+    *,
+    by: str,
+    expect: str | None,
+    dry_run: bool,
 ) -> None:
+    import sys
+    from dataclasses import asdict
+
+    from slowwave.flows.ask.cells import json_bytes
     from slowwave.flows.decide.decisions import decide_hold
     from slowwave.flows.kernel.terminal import terminal_safe
 
     check_said(by=by, reason=reason, todo="say why")
     with writing(command, wait) as (run, _):
-        said = decide_hold(run, command, target, kind, reason, by=by, dry_run=dry_run)
-    typer.echo(terminal_safe(said))
+        outcome = decide_hold(run, command, target, kind, reason, by=by, expect=expect, dry_run=dry_run)
+    if output == "json":
+        told = {"target": target, "command": command, "dry_run": dry_run, **asdict(outcome)}
+        sys.stdout.buffer.write(json_bytes(told) + b"\n")
+    else:
+        typer.echo(terminal_safe(outcome.says))

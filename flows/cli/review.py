@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from slowwave.flows.cli.groups import examples, first_examples
-from slowwave.flows.cli.shared import Decision, Output, RowFormat, ask, deciding, print_outcome, writing
+from slowwave.flows.cli.shared import Decision, Output, RowFormat, ask, deciding, print_json, print_outcome, writing
 from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.transforms.core.vocabularies import ReviewKind
 
 if TYPE_CHECKING:
     from slowwave.flows.decide.listed import ListedItems
-    from slowwave.flows.decide.review import Reviewed
     from slowwave.transforms.decisions.review.changes import ReviewCommand
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -259,12 +258,19 @@ def _decide(wish: ReviewCommand, items: list[str], decision: Decision) -> None:
     try:
         with writing(wish.command, decision.wait) as (run, _):
             outcome = reviewing.review(
-                run, wish, items, by=decision.by, reason=decision.reason, dry_run=decision.dry_run
+                run,
+                wish,
+                items,
+                by=decision.by,
+                reason=decision.reason,
+                expect=decision.expect,
+                dry_run=decision.dry_run,
             )
     except reviewing.WrongUseError as error:
         raise typer.BadParameter(str(error)) from error
     if decision.output == "json":
-        _print_json(outcome, dry_run=decision.dry_run)
+        told = {name: getattr(outcome, name) for name in ("decided", "kept", "changed", "changes")}
+        print_json(outcome, "item_id", dry_run=decision.dry_run, **told)
     else:
         done = {"promote": "promoted", "reject": "rejected", "merge": "merged"}[verb]
         items_decided = format_count(len(outcome.decided), *_THINGS)
@@ -288,26 +294,6 @@ def _describe_change(change: dict[str, Any]) -> str:
     said += [_CLEARED[name] for name in change.get("clears") or []]
     made = "" if change["before"] else f", new: {shorten_to_width(change['content'], _SHOWN_CHARACTERS)}"
     return f"{change['memory_id']}: {', '.join(said)}{made}"
-
-
-def _print_json(outcome: Reviewed, *, dry_run: bool) -> None:
-    import sys
-
-    from slowwave.flows.ask.cells import json_bytes
-
-    told = {
-        "dry_run": dry_run,
-        "decided": outcome.decided,
-        "already": outcome.already,
-        "kept": outcome.kept,
-        "changed": outcome.changed,
-        "changes": outcome.changes,
-        "skipped": [{"item_id": item_id, "reason": why} for item_id, why in outcome.skipped],
-        "refused": [{"item_id": item_id, "reason": why} for item_id, why in outcome.refused],
-    }
-    sys.stdout.buffer.write(json_bytes(told) + b"\n")
-    if outcome.refused:
-        raise typer.Exit(1)
 
 
 @review.command("curate", epilog=examples(EXAMPLES["curate"]))

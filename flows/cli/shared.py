@@ -24,6 +24,12 @@ _SHOWN = 10
 RowFormat = Literal["table", "csv", "json"]
 TextFormat = Literal["text", "json"]
 Output = Annotated[TextFormat, typer.Option("--format", help="How the answer is printed.")]
+Expect = Annotated[
+    str | None,
+    typer.Option(
+        help="Refuse what is not as it was shown: the `expect` that --dry-run --format json printed.", metavar="EXPECT"
+    ),
+]
 Wait = Annotated[float, typer.Option(min=0, help="Wait so long for another writer.", metavar="SECONDS")]
 
 
@@ -36,6 +42,7 @@ class Decision:
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask. One item of the review queue never is.")] = False
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change; land nothing.")] = False
     output: Output = "text"
+    expect: Expect = None
     wait: Wait = WAIT_SECONDS
 
     def check(self) -> None:
@@ -70,9 +77,13 @@ def deciding(function: Callable[..., None]) -> Callable[..., None]:
 
 
 class Changed(Protocol):
-    """What became of the things a command was about; `skipped` and `refused` (a wrong clock) say why."""
+    """What became of the things a command was about; `skipped` and `refused` (a wrong clock) say why.
+
+    `expect`: what to expect of them next.
+    """
 
     already: int
+    expect: str
     skipped: list[tuple[str, str]]
     refused: list[tuple[str, str]]
 
@@ -121,5 +132,22 @@ def print_outcome(
             lines += [("", f"{thing}: {why}") for thing, why in kept[:_SHOWN]]
             lines += [("", f"and {len(kept) - _SHOWN:,} more")] if len(kept) > _SHOWN else []
     print_lines("", lines, commands)
+    if outcome.refused:
+        raise typer.Exit(1)
+
+
+def print_json(outcome: Changed, thing: str, **told: Any) -> None:  # noqa: ANN401 - whatever JSON can say
+    """Print what became of the things, called `thing` there, for programs.
+
+    Raises typer.Exit with code 1 when the clock kept one from changing.
+    """
+    import sys
+
+    from slowwave.flows.ask.cells import json_bytes
+
+    for name, kept in (("skipped", outcome.skipped), ("refused", outcome.refused)):
+        told[name] = [{thing: named, "reason": why} for named, why in kept]
+    told |= {"already": outcome.already, "expect": outcome.expect}
+    sys.stdout.buffer.write(json_bytes(told) + b"\n")
     if outcome.refused:
         raise typer.Exit(1)

@@ -6,12 +6,14 @@ Killed between the two, the decisions have no effect, then or later: the command
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import duckdb
 import polars as pl
 
+from slowwave.flows.decide.expectation import expectation
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
@@ -102,6 +104,16 @@ def _write_days(lake: Lake, table: type[Landed], rows: pl.DataFrame) -> None:
         lake.compact(table, day)
 
 
+@dataclass(frozen=True)
+class HoldOutcome:
+    """What became of a project or memory, or would: in a sentence, whether it was on hold, and what to expect next."""
+
+    says: str
+    was_held: bool
+    is_changed: bool
+    expect: str
+
+
 def decide_hold(
     run: Run,
     command: str,
@@ -110,12 +122,13 @@ def decide_hold(
     reason: str,
     *,
     by: str = PERSON,
+    expect: str | None = None,
     dry_run: bool = False,
-) -> str:
-    """Hold or release a project or memory, as `by` says; returns what became of it (or would), in a sentence.
+) -> HoldOutcome:
+    """Hold or release a project or memory, as `by` says.
 
-    Raises UserError when nothing, or both a project and a memory, is called so, or when the clock is before the last
-    decision on it.
+    Raises UserError when nothing, or both a project and a memory, is called so, when it is not as it is expected to be
+    (`expect`), or when the clock is before the last decision on it.
     """
     decided = landed_decisions(run.lake)
     kind = kind or _kind_of(run, target)
@@ -128,10 +141,13 @@ def decide_hold(
     before = last[0] if last else None
     named = f"{kind} {quote_shortened(target)}"
     is_held = before is not None and before["command"] == HOLD
+    now_stands = expectation(decided, [target], [command, kind, str(is_held)])
+    now_stands.check(expect)
     if command == RELEASE and not is_held:
-        return f"{named} is not held: nothing to release"
+        return HoldOutcome(f"{named} is not held: nothing to release", is_held, False, now_stands.token)
     if before is not None and command == HOLD and is_held and before["reason"] == reason:
-        return f"{named} is held already, since {utc_text(before['decided_at'])}, for this reason"
+        says = f"{named} is held already, since {utc_text(before['decided_at'])}, for this reason"
+        return HoldOutcome(says, is_held, False, now_stands.token)
     now = utc_now()
     if before is not None and now <= before["decided_at"]:
         message = (
@@ -141,7 +157,7 @@ def decide_hold(
         raise UserError(message)
     done = "held" if command == HOLD else "released"
     if dry_run:
-        return f"{named} would be {done}"
+        return HoldOutcome(f"{named} would be {done}", is_held, True, now_stands.token)
     current = current_run(run.settings)
     # the decision before it: held, released and held again on one publish are three decisions
     values = {"reason": reason, "after": before["decision_id"] if before else None}
@@ -157,7 +173,7 @@ def decide_hold(
         on_run_id=current.stem if current else None,
     )
     land_decisions(run.lake, [row])
-    return f"{named} is {done}: seen from the next nightly on"
+    return HoldOutcome(f"{named} is {done}: seen from the next nightly on", is_held, True, row["decision_id"])
 
 
 def _kind_of(run: Run, target: str) -> TargetKind:

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from slowwave.flows.decide.decisions import EVER, decision, land_decisions, landed_decisions, published_frames
+from slowwave.flows.decide.expectation import expectation
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
@@ -62,6 +63,7 @@ class Outcome:
     """What became of the memories: ids changed, ids left active in shadow, how many were so already, ids not changed.
 
     `skipped` and `refused` say why: skipped since something happened to the memory, refused since the clock is wrong.
+    `expect`: of a restore, what to expect next.
     """
 
     command_id: str
@@ -70,6 +72,7 @@ class Outcome:
     already: int = 0
     skipped: list[tuple[str, str]] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
+    expect: str = ""
 
 
 def published_plan(settings: Settings) -> PublishedPlan:
@@ -240,13 +243,15 @@ def restore(
     everything: bool = False,
     by: str | None = None,
     reason: str | None = None,
+    expect: str | None = None,
     dry_run: bool = False,
 ) -> Outcome:
     """Give memories that forgetting archived the status they had: these, those of one command, or all.
 
     `by` and `reason` are kept with the decision; None: forgetting itself says when each was archived.
 
-    The caller holds the lock. Raises UserError when a memory was not archived by forgetting, or no command had that id.
+    The caller holds the lock. Raises UserError when a memory was not archived by forgetting, no command had that id, or
+    they are not as they are expected to be (`expect`).
     """
     outcome = Outcome(run.run_id)
     decided = landed_decisions(run.lake).collect()
@@ -286,8 +291,12 @@ def restore(
             on = current.stem if current else None
             said = {"reason": why, "changed_by": by or FORGET_METHOD, "decided_at": now, "on_run_id": on}
             decisions.append(decision(RESTORE, "memory", memory_id, values, kept, **said))
+    now_stands = expectation(decided.lazy(), wanted["memory_id"], outcome.changed)
+    now_stands.check(expect, [why for _, why in outcome.skipped])
+    outcome.expect = now_stands.token
     if decisions and not dry_run:
         land_decisions(run.lake, decisions)
+        outcome.expect = max(row["decision_id"] for row in decisions)
     return outcome
 
 

@@ -7,13 +7,14 @@ A decision holds what it changes and what was there before, and is durable befor
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 import polars as pl
 
 from slowwave.flows.decide.decisions import EVER, decision, land_decisions, landed_decisions
+from slowwave.flows.decide.expectation import Expectation, expectation
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
@@ -24,7 +25,7 @@ from slowwave.flows.lake.near_ids import near_landed
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.run import Run
-from slowwave.transforms.decisions.effects import flag_holds
+from slowwave.transforms.decisions.effects import flag_holds, values_json
 from slowwave.transforms.decisions.memory_edits import (
     ARCHIVE,
     MEMORY_EDITS,
@@ -60,13 +61,18 @@ class KnownMemory:
     now: datetime
     changes: pl.DataFrame
     states: list[dict[str, Any]]
-    decisions: list[dict[str, Any]]
+    decided: pl.DataFrame
     is_held: bool
 
     @property
     def state(self) -> dict[str, Any]:
         """What it says."""
         return self.states[-1]
+
+    @property
+    def decisions(self) -> list[dict[str, Any]]:
+        """What was decided of it, oldest first."""
+        return self.decided.to_dicts()
 
     @property
     def undoable(self) -> Undoable | None:
@@ -91,7 +97,18 @@ class MemoryEdit:
     command: str
     altered: dict[str, tuple[Any, Any]]
     asked: Fields
-    undoes: str | None
+    undoes: Mapping[str, Any] | None
+    landed_id: str | None = None
+
+    @property
+    def expectation(self) -> Expectation:
+        """What was decided of the memory before, and what it alters."""
+        return expectation(self.known.decided.lazy(), [self.known.memory_id], [self.command, values_json(self.altered)])
+
+    @property
+    def expect(self) -> str:
+        """What to expect next: of a change that has landed, that none comes after it."""
+        return self.landed_id or self.expectation.token
 
     @property
     def said(self) -> Mapping[str, Any]:
@@ -121,7 +138,7 @@ def known_memory(settings: Settings, memory_id: str) -> KnownMemory:
         now,
         changes,
         states,
-        of_memory.sort("decided_at", "decision_id").collect().to_dicts(),
+        of_memory.sort("decided_at", "decision_id").collect(),
         flag_holds(decided, pl.LazyFrame({name: [states[-1][name]] for name in ("memory_id", "project")}), EVER)
         .collect()["is_held"]
         .item(),
@@ -147,13 +164,15 @@ def _unknown(memory_id: str, rows: pl.LazyFrame, near: list[str]) -> str:
     return f"no memory is called {quote_shortened(memory_id)}{hint} {_NOTHING}"
 
 
-def planned_edit(known: KnownMemory, wish: EditRequest) -> MemoryEdit:
+def planned_edit(known: KnownMemory, wish: EditRequest, expect: str | None = None) -> MemoryEdit:
     """What a wish alters of a memory.
 
     Raises UserError when it may not be: the memory is on hold, there is nothing to take back or something else was said
-    since, or the clock is before the last decision on the memory.
+    since, it is not as it is expected to be (`expect`), or the clock is before the last decision on the memory.
     """
     _check_clock(known)
+    if expect is not None:  # who decided meanwhile says more than what then cannot be done
+        expectation(known.decided.lazy(), [known.memory_id], ()).check(expect.partition(".")[0])
     named = quote_shortened(known.memory_id)
     if wish.command == ARCHIVE and known.is_held and known.state["status"] != "archived":
         release = "release it with `slowwave forget release` first"
@@ -162,7 +181,9 @@ def planned_edit(known: KnownMemory, wish: EditRequest) -> MemoryEdit:
     undone = known.undoable if wish.command == UNDO else None
     fields = _undoing(known, undone) if wish.command == UNDO else wish.fields(known.state)
     altered = differences(known.state, state_after(known.changes, fields)) if fields else {}
-    return MemoryEdit(known, wish.command, altered, fields, undone.decision["decision_id"] if undone else None)
+    edit = MemoryEdit(known, wish.command, altered, fields, undone.decision if undone else None)
+    edit.expectation.check(expect, [f"it was changed {_change_words(known.changes.row(-1, named=True))}"])
+    return edit
 
 
 def _check_clock(known: KnownMemory) -> None:
@@ -186,10 +207,8 @@ def _undoing(known: KnownMemory, undone: Undoable | None) -> Fields:
     made = next((state for state in known.states if state["valid_from"] == decided_at), None)
     others = [name for name in undone.before if made is None or made[name] != known.state[name]]
     if others:
-        last = known.last_said(others)
-        by = f" by {last['changed_by']}" if last["changed_by"] else ""
         message = (
-            f"the {others[0].replace('_', ' ')} of {named} was changed at {utc_text(last['changed_at'])}{by}, after "
+            f"the {others[0].replace('_', ' ')} of {named} was changed {_change_words(known.last_said(others))}, after "
             f"the `{undone.decision['command']}` of {utc_text(decided_at)}: taking that back would undo this too "
             f"{_NOTHING}"
         )
@@ -197,20 +216,24 @@ def _undoing(known: KnownMemory, undone: Undoable | None) -> Fields:
     return undone.before
 
 
+def _change_words(change: Mapping[str, Any]) -> str:
+    by = f" by {change['changed_by']}" if change["changed_by"] else ""
+    return f"at {utc_text(change['changed_at'])}{by}"
+
+
 def land_edit(
-    run: Run, previewed: MemoryEdit | None, memory_id: str, wish: EditRequest, *, by: str, reason: str | None
+    run: Run, memory_id: str, wish: EditRequest, *, by: str, reason: str | None, expect: str | None
 ) -> MemoryEdit:
     """Land what a wish alters of a memory, as it is now. The caller holds the lock.
 
-    Raises UserError as `planned_edit` does, and when it would alter something else than what was shown (`previewed`).
+    Raises UserError as `planned_edit` does.
     """
-    edit = planned_edit(known_memory(run.settings, memory_id), wish)
-    if previewed is not None and previewed.altered != edit.altered:
-        message = f"{quote_shortened(memory_id)} was changed meanwhile: look at it, and run this again {_NOTHING}"
-        raise UserError(message)
-    if edit.altered:
-        land_decisions(run.lake, [_decision(run, edit, by=by, reason=reason)])
-    return edit
+    edit = planned_edit(known_memory(run.settings, memory_id), wish, expect)
+    if not edit.altered:
+        return edit
+    row = _decision(run, edit, by=by, reason=reason)
+    land_decisions(run.lake, [row])
+    return replace(edit, landed_id=row["decision_id"])
 
 
 def _decision(run: Run, edit: MemoryEdit, *, by: str, reason: str | None) -> dict[str, Any]:
@@ -221,7 +244,7 @@ def _decision(run: Run, edit: MemoryEdit, *, by: str, reason: str | None) -> dic
     values = {
         "after": known.decisions[-1]["decision_id"] if known.decisions else None,
         "changes": [{**change_of(known.memory_id, said), "before": before}],
-        "undoes": edit.undoes,
+        "undoes": edit.undoes["decision_id"] if edit.undoes else None,
     }
     return decision(
         edit.command,

@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from slowwave.flows.decide.decisions import decision, land_decisions, landed_decisions, published_frames
+from slowwave.flows.decide.expectation import expectation
 from slowwave.flows.decide.listed import SHORTEST_ID
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
@@ -23,6 +24,7 @@ from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.run import Run
 from slowwave.transforms.core.schema import choose_columns
+from slowwave.transforms.decisions.effects import values_json
 from slowwave.transforms.decisions.review.changes import (
     CannotDecideError,
     Change,
@@ -69,7 +71,7 @@ class Reviewed:
     """What became of the items: ids decided, how many were so already, ids not decided and why.
 
     `changes` are those in all, `changed` the decided items that have some, `kept` the memories of decided items that
-    none of them touches.
+    none of them touches. `expect`: what to expect next, of the changed items where some were.
     """
 
     decided: list[str] = field(default_factory=list)
@@ -79,6 +81,7 @@ class Reviewed:
     already: int = 0
     skipped: list[tuple[str, str]] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
+    expect: str = ""
 
 
 def published_review(settings: Settings) -> PublishedReview:
@@ -97,12 +100,19 @@ def published_review(settings: Settings) -> PublishedReview:
 
 
 def review(
-    run: Run, wish: ReviewCommand, item_ids: Sequence[str], *, by: str, reason: str | None, dry_run: bool = False
+    run: Run,
+    wish: ReviewCommand,
+    item_ids: Sequence[str],
+    *,
+    by: str,
+    reason: str | None,
+    expect: str | None = None,
+    dry_run: bool = False,
 ) -> Reviewed:
     """Decide items of the published queue, or items decided before, each checked against the log as it is now.
 
-    The caller holds the lock. Raises UserError when an item is unknown or the clock is before the publish,
-    WrongUseError when this cannot be said of an item; then nothing is changed.
+    The caller holds the lock. Raises UserError when an item is unknown or not as it is expected to be (`expect`), or
+    the clock is before the publish, WrongUseError when this cannot be said of an item; then nothing is changed.
     """
     published = published_review(run.settings)
     now = utc_now()
@@ -130,8 +140,15 @@ def review(
         named = {change["memory_id"] for change in changes}
         outcome.kept += [memory_id for memory_id in desk.items[item_id]["memory_ids"] if memory_id not in named]
         decisions.append(desk.decision(item_id, changes, by=by, reason=reason))
+    planned = [values_json({"changes": outcome.changes, "decided": outcome.decided, "kept": outcome.kept})]
+    now_stands = expectation(desk.decided, desk.involved, [wish.command, *planned])
+    now_stands.check(expect, [why for _, why in outcome.skipped])
+    outcome.expect = now_stands.token
     if decisions and not dry_run:
         land_decisions(run.lake, decisions)
+        outcome.expect = max(
+            row["decision_id"] for row in decisions if row["target"] in (outcome.changed or outcome.decided)
+        )
     return outcome
 
 
@@ -150,8 +167,9 @@ class _Desk:
 
     def __init__(self, run: Run, published: PublishedReview, now: datetime, wish: ReviewCommand) -> None:
         self.published, self.now, self.wish = published, now, wish
-        decided = landed_decisions(run.lake).filter(pl.col("command").is_in(list(REVIEWS)))
-        self.last = {row["target"]: row for row in decided.sort("decided_at", "decision_id").collect().to_dicts()}
+        self.decided = landed_decisions(run.lake)
+        reviews = self.decided.filter(pl.col("command").is_in(list(REVIEWS)))
+        self.last = {row["target"]: row for row in reviews.sort("decided_at", "decision_id").collect().to_dicts()}
         self.items = {row["item_id"]: _of_queue(row) for row in published.queue.to_dicts()}
         for item_id, row in self.last.items():
             said = json.loads(row["values"])
@@ -163,6 +181,7 @@ class _Desk:
             self.log.stated_states().collect()
         )  # what a change writes: nobody says `expired`
         self.shown = {row["memory_id"]: row for row in published.health.to_dicts()} if self.items else {}
+        self.involved: set[str] = set()  # the items looked at, and the memories that they are about
 
     def resolve_ids(self, item_ids: Sequence[str]) -> list[str]:
         """The items these name, whole or by a start that no other has, each once."""
@@ -191,6 +210,7 @@ class _Desk:
         involved = {*item["memory_ids"], candidate_id(item), *([self.wish.into] if self.wish.into else [])}
         before = changes_of(last["values"]) if last else []
         involved |= {change["memory_id"] for change in before}
+        self.involved |= {item_id, *involved}
         wanted = pl.Series(sorted(involved), dtype=pl.String).implode()
         now, said = (_by_id(rows.filter(pl.col("memory_id").is_in(wanted))) for rows in (self.now_states, self.stated))
         if last is not None and self._is_done(item, last, before, said):

@@ -17,6 +17,7 @@ from slowwave.transforms.decisions.memory_edits import differences
 from slowwave.transforms.landing.tables import Memories
 
 _SHOWN_TEXT = 600
+_OF_UNDONE = ("command", "changed_by", "decided_at")
 
 
 def known_memory_fields(known: KnownMemory) -> dict[str, Any]:
@@ -120,6 +121,7 @@ def print_edit(edit: MemoryEdit, *, dry_run: bool, as_json: bool) -> None:
     named = edit.known.memory_id
     if as_json:
         told = {"memory_id": named, "command": edit.command, "dry_run": dry_run, "changed": edit.altered}
+        told |= {"undoes": edit.undoes and {name: edit.undoes[name] for name in _OF_UNDONE}, "expect": edit.expect}
         sys.stdout.buffer.write(json_bytes(told) + b"\n")
         return
     lines = edit_lines(edit)

@@ -225,9 +225,10 @@ def _change(memory_id: str, wish: EditRequest, decision: Decision) -> None:
     from slowwave.flows.kernel.progress import Screen
     from slowwave.flows.kernel.terminal import quote_shortened
 
-    previewed = None
+    previewed, expect = None, decision.expect
     if decision.dry_run or not decision.yes:  # shown and asked before anybody has to wait for the lock
-        previewed = planned_edit(known_memory(settings_from_environment(), memory_id), wish)
+        previewed = planned_edit(known_memory(settings_from_environment(), memory_id), wish, expect)
+        expect = previewed.expect
         if previewed.altered and not decision.dry_run:
             screen = Screen()
             for label, text in [("memory", memory_id), *edit_lines(previewed)]:
@@ -235,5 +236,5 @@ def _change(memory_id: str, wish: EditRequest, decision: Decision) -> None:
             ask(f"{wish.command.removeprefix('memory ')} {quote_shortened(memory_id)}?")
     if previewed is None or (previewed.altered and not decision.dry_run):
         with writing(wish.command, decision.wait) as (run, _):
-            previewed = land_edit(run, previewed, memory_id, wish, by=decision.by, reason=decision.reason)
+            previewed = land_edit(run, memory_id, wish, by=decision.by, reason=decision.reason, expect=expect)
     print_edit(previewed, dry_run=decision.dry_run, as_json=decision.output == "json")

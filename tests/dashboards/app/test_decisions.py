@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 from drawn_pages import IGNORED, drawn, grids, published_by, words
 from review_acts import STATED, item, items, landed, reviewable_rows, rows_of, states
-from small_home import SmallHome, memory
+from small_home import SmallHome, interaction, memory
 
 from slowwave.dashboards.app import decisions
 from slowwave.dashboards.app.decisions import (
-    CommandPreview,
     DecisionCommand,
+    LandedDecision,
     decided_since,
     land_decision,
     preview_decision,
@@ -24,6 +26,7 @@ from slowwave.dashboards.app.own_page import allow_decisions, are_decisions_allo
 from slowwave.dashboards.app.pages.memory import memory_page
 from slowwave.dashboards.app.pages.review import review_page
 from slowwave.dashboards.app.panel import draw_thing
+from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.decide.forget import apply_plan, published_plan
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
@@ -56,6 +59,16 @@ def landed_by_ada(command: DecisionCommand, reason: str = "agreed"):
     return land_decision(command, preview_decision(command), by="ada", reason=reason)
 
 
+def undo_of(done: LandedDecision) -> DecisionCommand | None:
+    """What takes a decision back, whatever it expects."""
+    return done.undo and replace(done.undo, expect="")
+
+
+def shown(command: DecisionCommand):
+    preview = preview_decision(command)
+    return preview.changes, preview.notes
+
+
 def test_a_merge_of_several_items_is_taken_back(home):
     merging, stated = item(home, kind="merge")["item_id"], item(home, text=STATED)["item_id"]
     both = DecisionCommand("review", "merge", (stated, item(home, about="wait")["item_id"]), {"into": "c60"})
@@ -64,7 +77,7 @@ def test_a_merge_of_several_items_is_taken_back(home):
     assert note.endswith(": another item of this command changes the same memory: run it again")
     before = states(home)
     done = landed_by_ada(DecisionCommand("review", "merge", (merging,)))
-    assert (done.says, done.undo) == ("merged 1 item", DecisionCommand("review", "reject", [merging]))
+    assert (done.says, undo_of(done)) == ("merged 1 item", DecisionCommand("review", "reject", [merging]))
     assert decided_since(AS_OF) == {merging: "merged by ada"}
     assert states(home) != before
     assert done.undo is not None
@@ -89,9 +102,9 @@ def test_the_queue_is_shown_where_decisions_cannot_be_read(home):
 
 def test_what_changes_no_memory_has_no_undo(home):
     kept = DecisionCommand("review", "promote", (item(home, kind="contradiction")["item_id"],))
-    assert preview_decision(kept) == CommandPreview([], ["c50 stays as it is", "c60 stays as it is"])
+    assert shown(kept) == ([], ["c50 stays as it is", "c60 stays as it is"])
     assert landed_by_ada(kept).undo is None
-    assert preview_decision(kept) == CommandPreview([], ["1 item already so"])
+    assert shown(kept) == ([], ["1 item already so"])
 
 
 def test_a_hold_has_a_name_a_reason_and_a_release(home):
@@ -106,8 +119,9 @@ def test_a_hold_has_a_name_a_reason_and_a_release(home):
     with pytest.raises(UserError, match="on hold"):
         preview_decision(DecisionCommand("memory", "archive", ("unused",)))
     release = DecisionCommand("forget", "release", ("unused",))
-    assert done.undo == release
+    assert undo_of(done) == release
     assert preview_decision(release).changes == [("unused", "on hold", "yes", "no")]
+    assert preview_decision(hold).changes == []
     again = landed_by_ada(hold)
     assert "held already" in again.says
     assert again.undo is None, "the hold is another's"
@@ -128,7 +142,7 @@ def test_what_forgetting_archived_is_restored_as_it_was(home):
     assert preview_decision(restore).changes == [("gone", "status", "archived", "invalid")]
     done = landed_by_ada(restore)
     assert states(home)["gone"]["status"] == "invalid"
-    assert done.undo == DecisionCommand("memory", "archive", ("gone",))
+    assert (done.says, undo_of(done)) == ("restored 1 memory", DecisionCommand("memory", "archive", ("gone",)))
 
 
 @pytest.mark.parametrize("memory_id", ["-x", "--yes", "a\x00b", "x" * 200_000])
@@ -146,11 +160,101 @@ def test_an_edit_keeps_its_text_to_the_last_character(home):
 
 def test_what_has_changed_since_it_was_shown_is_not_landed(home):
     edit = DecisionCommand("memory", "edit", ("unused",), {"content": "The cellar has a third door."})
-    shown = preview_decision(edit)
+    seen = preview_decision(edit)
     home.land(memory("unused", changed_at="2026-06-02T08:00:00Z", content="The cellar has no door."))
-    with pytest.raises(UserError, match="something else by now"):
-        land_decision(edit, shown, by="ada", reason="")
+    with pytest.raises(UserError, match="not any more as it was shown: it was changed at 2026-06-02 08:00:00Z"):
+        land_decision(edit, seen, by="ada", reason="")
     assert rows_of(home, "decisions") == 0
+
+
+_DECIDED_BY_ADA = (
+    r"^'ada' decided this at 20..-..-.. ..:..:..Z \(`{} {}` of '.+'\): look again \(nothing was changed\)$"
+)
+
+
+def two_at_once(home) -> list[tuple[DecisionCommand, DecisionCommand]]:
+    """Of each kind of command what one person says of a thing, and another who looked at it at the same time."""
+    stated = (item(home, text=STATED)["item_id"],)
+    return [
+        (DecisionCommand("review", "promote", stated), DecisionCommand("review", "promote", stated)),
+        (DecisionCommand("review", "merge", stated, {"into": "c60"}), DecisionCommand("review", "reject", stated)),
+        (DecisionCommand("memory", "archive", ("c50",)), DecisionCommand("memory", "archive", ("c50",))),
+        (DecisionCommand("memory", "pin", ("c50",)), DecisionCommand("memory", "edit", ("c50",), {"content": "No."})),
+        (DecisionCommand("forget", "hold", ("unused",)), DecisionCommand("forget", "hold", ("unused",))),
+        (DecisionCommand("forget", "hold", ("unused",)), DecisionCommand("memory", "archive", ("unused",))),
+    ]
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_of_two_who_look_at_once_the_second_is_told_who_decided(home, number):
+    first, second = two_at_once(home)[number]
+    seen = preview_decision(second)
+    landed_by_ada(first, "the first")
+    before, rows = states(home), landed(home)
+    with pytest.raises(UserError, match=_DECIDED_BY_ADA.format(first.group, first.verb)):
+        land_decision(second, seen, by="bob", reason="the second")
+    assert (states(home), landed(home)) == (before, rows)
+
+
+def test_a_decision_on_an_item_is_refused_once_its_memory_was_decided_on(home):
+    reject = DecisionCommand("review", "reject", (item(home, kind="unused")["item_id"],))
+    seen = preview_decision(reject)
+    landed_by_ada(DecisionCommand("memory", "pin", ("unused",)))
+    with pytest.raises(UserError, match=_DECIDED_BY_ADA.format("memory", "pin")):
+        land_decision(reject, seen, by="bob", reason="")
+    assert landed(home)[0] == 1
+
+
+def test_a_publish_between_look_and_landing_changes_nothing_of_what_lands(home):
+    promote = DecisionCommand("review", "promote", (item(home, text=STATED)["item_id"],))
+    seen = preview_decision(promote)
+    home.land(interaction("j6", created_at="2026-06-01T09:00:00Z", response=f"{STATED} And so on."))
+    home.nightly(datetime(2026, 6, 2))  # noqa: DTZ001 - as above
+    with pytest.raises(UserError, match="not any more as it was shown"):  # its sources are others
+        land_decision(promote, seen, by="ada", reason="")
+    assert landed(home)[0] == 0
+    seen = preview_decision(promote)
+    home.nightly(datetime(2026, 6, 3))  # noqa: DTZ001 - as above
+    land_decision(promote, seen, by="ada", reason="")
+    made = states(home)[promote.targets[0]]
+    shown_sources = [will_be for _, name, _, will_be in seen.changes if name == "source_ids"]
+    assert shown_sources == [cell_text(made["source_ids"])]
+    assert "j6" in made["source_ids"]
+
+
+def test_undo_takes_back_what_its_reader_saw_or_nothing(home):
+    edit = DecisionCommand("memory", "edit", ("unused",), {"content": "The cellar has a third door."})
+    undo = landed_by_ada(edit).undo
+    assert undo is not None
+    (note,) = preview_decision(undo).notes
+    assert re.fullmatch("it takes back the `memory edit` of 20.*Z by ada", note)
+    pin = DecisionCommand("memory", "pin", ("unused",))
+    land_decision(pin, preview_decision(pin), by="bob", reason="")
+    rows = landed(home)
+    with pytest.raises(UserError, match=r"^'bob' decided this at 20.*Z \(`memory pin` of 'unused'\): look again"):
+        preview_decision(undo)
+    assert landed(home) == rows
+
+
+def test_undo_of_what_another_has_taken_back_says_who(home):
+    undo = landed_by_ada(DecisionCommand("memory", "pin", ("unused",))).undo
+    assert undo is not None
+    seen = preview_decision(undo)
+    land_decision(undo, preview_decision(undo), by="bob", reason="")
+    with pytest.raises(UserError, match=r"^'bob' decided this at 20.*Z \(`memory undo` of 'unused'\): look again"):
+        land_decision(undo, seen, by="ada", reason="")
+    assert landed(home)[0] == 2
+
+
+def test_an_undo_of_review_is_refused_once_another_has_decided(home):
+    item_id = item(home, text=STATED)["item_id"]
+    undo = landed_by_ada(DecisionCommand("review", "promote", (item_id,))).undo
+    assert undo is not None
+    reject = DecisionCommand("review", "reject", (item_id,))
+    land_decision(reject, preview_decision(reject), by="bob", reason="")
+    with pytest.raises(UserError, match=r"^'bob' decided this at 20.*Z \(`review reject`"):
+        preview_decision(undo)
+    assert landed(home)[0] == 2
 
 
 def test_a_command_that_is_killed_before_it_said_anything_is_no_silence(home, monkeypatch):
@@ -173,9 +277,9 @@ def test_a_command_that_is_killed_before_it_said_anything_is_no_silence(home, mo
 
 def test_another_writer_is_named_and_nothing_lands(home):
     command = DecisionCommand("review", "reject", (item(home, kind="unused")["item_id"],))
-    shown = preview_decision(command)
+    seen = preview_decision(command)
     with writer_lock(home.settings, "nightly"), pytest.raises(UserError) as refused:
-        land_decision(command, shown, by="ada", reason="")
+        land_decision(command, seen, by="ada", reason="")
     assert str(refused.value).startswith("`slowwave nightly` (process ")
     assert str(refused.value).endswith("run this again when it has finished")
     assert landed(home)[0] == 0

@@ -304,7 +304,7 @@ def test_what_changed_between_the_preview_and_the_lock_is_not_overwritten(
 
     monkeypatch.setattr(memory_commands, "ask", answered)
     code, _, err = said("edit", "m-1", "--content", "A.")
-    assert (code, "was changed meanwhile" in err) == (1, True)
+    assert (code, "as it was shown: it was changed at" in err) == (1, True)
     assert states(home)["m-1"]["content"] == "C."
 
 

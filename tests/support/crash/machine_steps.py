@@ -102,7 +102,7 @@ def act(home: Path, what: str, number: int) -> str:
             if what == "forget restore":
                 return str(len(restore(run, everything=True).changed))
             if what in {HOLD, RELEASE}:
-                return decide_hold(run, what, f"m{number % 7}", None, "for the machine")
+                return decide_hold(run, what, f"m{number % 7}", None, "for the machine").says
             queue = published_review(settings).queue
             chosen = queue["item_id"].to_list()[number % max(1, queue.height) :][:1]
             return (

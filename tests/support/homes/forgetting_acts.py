@@ -49,10 +49,10 @@ def restored(home: HasSettings, now: datetime) -> Outcome:
 def held(home: HasSettings, now: datetime, memory_id: str, reason: str = "a law") -> str:
     """`forget hold MEMORY`."""
     with acting(home, now) as run:
-        return decide_hold(run, HOLD, memory_id, "memory", reason)
+        return decide_hold(run, HOLD, memory_id, "memory", reason).says
 
 
 def released(home: HasSettings, now: datetime, memory_id: str) -> str:
     """`forget release MEMORY`."""
     with acting(home, now) as run:
-        return decide_hold(run, RELEASE, memory_id, "memory", "over")
+        return decide_hold(run, RELEASE, memory_id, "memory", "over").says
