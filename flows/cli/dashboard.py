@@ -204,8 +204,9 @@ class OwnPages:
         if not is_own_page(hosts, origins, self._hosts):
             await _refuse(scope, send, b"this dashboard is for its own machine alone\n")
             return
-        if not self._is_known(scope):
-            await self._ask_in(scope, send)
+        is_known = self._is_known(scope)
+        if not is_known or _given_tokens(scope):
+            await self._ask_in(scope, send, is_known=is_known)
             return
         policy = _POLICY.format(socket=f"ws://{hosts[0]}").encode()
 
@@ -226,20 +227,30 @@ class OwnPages:
         given = (cookie.strip().removeprefix(self._cookie) for cookie in cookies)
         return any(secrets.compare_digest(each, self._token) for each in given)
 
-    async def _ask_in(self, scope: Scope, send: Send) -> None:
-        """Give the cookie for the token, and the address without it, so that it is not shown or kept in links."""
-        asked = scope["query_string"].split(b"&") if scope["type"] == "http" else []
-        given = [part for part in asked if part.startswith(f"{_TOKEN}=".encode())]
-        if not any(secrets.compare_digest(part.partition(b"=")[2], self._token) for part in given):
+    async def _ask_in(self, scope: Scope, send: Send, *, is_known: bool) -> None:
+        """Give the cookie for the token, and the address without it, so that it is not shown or kept in links.
+
+        Who `is_known` by a cookie gets the address alone, whatever the token.
+        """
+        given = _given_tokens(scope)
+        is_right = any(secrets.compare_digest(part.partition(b"=")[2], self._token) for part in given)
+        if not is_right and not is_known:
             await _refuse(scope, send, b"open the address that `slowwave dashboard` has printed: it holds a token\n")
             return
-        rest = b"&".join(part for part in asked if part not in given)
+        rest = b"&".join(part for part in scope["query_string"].split(b"&") if part not in given)
         # one slash: two, or a backslash after it, would lead to another machine
         where = b"/" + scope["raw_path"].lstrip(b"/\\") + (b"?" + rest if rest else b"")
         cookie = self._cookie + self._token + b"; Path=/; HttpOnly; SameSite=Lax"
-        headers = [(b"location", where), (b"set-cookie", cookie), (b"cache-control", b"no-store")]
+        headers = [(b"location", where), (b"cache-control", b"no-store"), (b"referrer-policy", b"no-referrer")]
+        headers += [(b"set-cookie", cookie)] if is_right else []
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
+
+
+def _given_tokens(scope: Scope) -> list[bytes]:
+    """The parts of an address that hold a token."""
+    asked = scope["query_string"].split(b"&") if scope["type"] == "http" else []
+    return [part for part in asked if part.startswith(f"{_TOKEN}=".encode())]
 
 
 async def _refuse(scope: Scope, send: Send, why: bytes) -> None:

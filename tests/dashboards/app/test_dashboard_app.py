@@ -206,6 +206,28 @@ def test_server_answers_its_own_pages_alone_and_ends_quietly(home: SmallHome) ->
                 answer = asking.getresponse()
                 assert (answer.status, answer.headers["location"]) == (303, leads_to)
                 assert answer.headers["set-cookie"] == f"slowwave_{port}={token}; Path=/; HttpOnly; SameSite=Lax"
+        for given in (token, f"{token}x"):  # a cookie is known, and the token is a bookmark's
+            with closing(http.client.HTTPConnection("127.0.0.1", port)) as asking:
+                asking.request("GET", f"/memories?token={given}&search=x", headers=known)
+                answer = asking.getresponse()
+                assert (answer.status, answer.headers["location"]) == (303, "/memories?search=x")
+                assert answer.headers["referrer-policy"] == "no-referrer"
+        for path, method in (
+            ("/", "POST"),
+            ("/_stcore/upload_file/a/b", "PUT"),
+            ("/_stcore/upload_file/a/b", "DELETE"),
+        ):
+            for origin in ("http://other.example", f"http://127.0.0.1:{port + 1}", "null"):
+                with closing(http.client.HTTPConnection("127.0.0.1", port)) as asking:
+                    asking.request(method, path, body=b"x=1", headers={**known, "Origin": origin})
+                    assert asking.getresponse().status == 403, (method, origin)
+        with closing(http.client.HTTPConnection("127.0.0.1", port)) as asking:
+            asking.putrequest("GET", "/", skip_host=True)
+            for host in (f"127.0.0.1:{port}", "rebound.example"):
+                asking.putheader("Host", host)
+            asking.putheader("Cookie", known["Cookie"])
+            asking.endheaders()
+            assert asking.getresponse().status in {400, 403}
         assert status(port, "/", Host="rebound.example", **known) == 403
         assert status(port, "/", Host=f"rebound.example:{port}", **known) == 403
         assert status(port, "/_stcore/health", Origin="http://other.example", **known) == 403
