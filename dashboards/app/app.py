@@ -38,12 +38,13 @@ from slowwave.dashboards.report.night_story import describe_scope
 from slowwave.dashboards.templates import render_template
 from slowwave.flows.ask.connection import error_lines, is_of_another_release, published_file
 from slowwave.flows.ask.narrowed import narrowed_by
-from slowwave.flows.care.status import Clock, earlier_instant
+from slowwave.flows.care.status import Clock, earlier_instant, later_instant
+from slowwave.flows.care.watched import CLOCK_TOLERANCE
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings, settings_from_environment
 from slowwave.flows.kernel.terminal import terminal_safe
-from slowwave.flows.kernel.times import in_words
+from slowwave.flows.kernel.times import in_words, utc_text
 from slowwave.flows.kernel.version import VERSION
 from slowwave.flows.nightly.nights import ledger, stopped_night
 
@@ -132,6 +133,12 @@ def _warn_of_age(settings: Settings, published: Published) -> None:
     clock = Clock(utc_now(), WARN_HOURS, ERROR_HOURS)
     if published.finished_at is None or published.as_of is None:
         notice("warning", "the file does not say when it was published", "run `slowwave doctor`")
+    elif published.finished_at > clock.now + CLOCK_TOLERANCE:
+        says = f"the clock was, or is, wrong: by it these tables are published {clock.ago(published.finished_at)}"
+        notice("warning", says, "set the clock, then run `slowwave nightly`")
+    elif ahead := later_instant(settings, published.as_of, clock.now):
+        says = f"these tables show what was known before {utc_text(published.as_of)}; {ahead}"
+        notice("warning", says, "run `slowwave nightly` to publish what is known now")
     elif published.finished_at - published.as_of >= timedelta(hours=WARN_HOURS):
         why, todo = _earlier_instant(str(settings.home), published.as_of, settings)
         notice("note", f"these tables stop at an earlier time: {why}", todo)

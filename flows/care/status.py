@@ -313,11 +313,8 @@ def _publish(settings: Settings, runs: Callable[[], list[Record]] | None, clock:
         why, todo = earlier_instant(settings, as_of, clock.now)
         says += f"; {why}"
         state = "warn" if state == "ok" and todo else state
-    elif as_of > clock.now + timedelta(days=1) and as_of != sample_end(settings):
-        says += (
-            f"; that is {span(as_of - clock.now)} ahead: memories and strategies are shown as old as they will be then"
-        )
-        todo = f"{_PUBLISH} to publish what is known now"
+    elif ahead := later_instant(settings, as_of, clock.now):
+        says, todo = f"{says}; {ahead}", f"{_PUBLISH} to publish what is known now"
         state = "warn" if state == "ok" else state
     facts |= {
         "as_of": as_of,
@@ -341,6 +338,13 @@ def earlier_instant(settings: Settings, as_of: datetime, now: datetime) -> tuple
     if newest is not None and newest >= as_of:
         return "as asked for", f"{_PUBLISH} to publish what is known now"
     return "as asked for; no interaction is newer", ""
+
+
+def later_instant(settings: Settings, as_of: datetime, now: datetime) -> str:
+    """How far ahead of now a publish's `as_of` is, and what follows; '' where it is not, or sample logs end then."""
+    if as_of <= now + timedelta(days=1) or as_of == sample_end(settings):
+        return ""
+    return f"that is {span(as_of - now)} ahead: memories and strategies are shown as old as they will be then"
 
 
 def _report(settings: Settings) -> CheckLine:

@@ -28,7 +28,7 @@ _RHYTHM_DAYS, _LEAST_DAYS = 60, 8
 # Nine in ten of its gaps between days with an interaction are at most so long; twice that is silence.
 _USUAL, _SILENT = 0.9, 2
 _SHOWN, _SHOWN_NAME = 3, 60
-_CLOCK_TOLERANCE = timedelta(minutes=1)
+CLOCK_TOLERANCE = timedelta(minutes=1)
 _GROWTH_DAYS, _WARN_DAYS = 14, 30
 
 _DELIVERIES = """
@@ -103,7 +103,7 @@ def clock(runs: Sequence[Record], now: datetime) -> CheckLine:
     """Whether a run was noted at a time that has not come yet."""
     noted = [row[name] for row in runs for name in ("started_at", "finished_at") if row[name] is not None]
     newest = max(noted, default=now)
-    if newest - now <= _CLOCK_TOLERANCE:
+    if newest - now <= CLOCK_TOLERANCE:
         return CheckLine("clock", "ok", "has not gone back")
     says = f"it is {utc_text(now)} here, and a run was noted at {utc_text(newest)}, {in_words(now - newest)}"
     return CheckLine("clock", "warn", says, "set the clock: runs are put in order by it")

@@ -13,7 +13,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from streamlit.testing.v1 import AppTest
 from slowwave.dashboards.app import app
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.flows.ask.narrowed import Narrowed
+from slowwave.flows.kernel.run_ids import utc_now
 
 pytestmark = pytest.mark.filterwarnings(IGNORED)
 
@@ -70,6 +71,38 @@ def test_an_earlier_instant_is_a_note(monkeypatch: pytest.MonkeyPatch, tmp_path:
         file.write_bytes(b"damaged")
     cache_data.clear()
     assert "these tables stop at an earlier time: as asked for" in words(whole_app(monkeypatch, home.folder))
+
+
+def test_an_instant_or_a_publish_that_lies_ahead_is_a_warning(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    home = SmallHome(tmp_path / "home")
+    home.land(memory("m1"), interaction("i1"))
+    home.nightly(utc_now() + timedelta(days=40, hours=1))
+    cache_data.clear()
+    said = words(whole_app(monkeypatch, home.folder))
+    assert "Warning: these tables show what was known before" in said
+    assert "40 days ahead: memories and strategies are shown as old as they will be then" in said
+    assert "run slowwave nightly to publish what is known now" in said
+    home.nightly()
+    assert "Warning: these tables" not in words(whole_app(monkeypatch, home.folder))
+    monkeypatch.setattr(app, "utc_now", lambda: utc_now() - timedelta(days=40, hours=1))
+    said = words(whole_app(monkeypatch, home.folder))
+    assert "Warning: the clock was, or is, wrong: by it these tables are published in 40 days" in said
+
+
+def test_a_current_that_leads_nowhere_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    home = SmallHome(tmp_path / "home")
+    home.land(memory("m1"))
+    run_id = home.nightly(AS_OF).run_id
+    session = whole_app(monkeypatch, home.folder)
+    current = home.settings.current
+    for target in ("runs/gone.duckdb", "current.duckdb"):
+        current.unlink()
+        current.symlink_to(target)
+        assert session.run().title[0].value == "The published tables cannot be read"
+        assert "leads nowhere: run slowwave nightly" in words(session)
+    home.nightly(AS_OF)
+    assert session.run().title[0].value == "Overview"
+    assert f"Run {run_id}" not in words(session)
 
 
 def test_nothing_published_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
