@@ -183,6 +183,13 @@ def test_what_is_sent_again_lands_nothing(deciding: Dashboard, page: Page) -> No
     servers[-1].send(frame)
     page.wait_for_timeout(3_000)
     assert landed(deciding.home)[0] == 2
+    another = page.context.new_page()
+    another.route_web_socket("**/_stcore/stream", proxied)
+    opened(another, page.url)
+    _asked(another, "Promote")
+    servers[-1].send(frame)
+    another.wait_for_timeout(3_000)
+    assert landed(deciding.home)[0] == 2, "the session of another page"
 
 
 class _Foreign(BaseHTTPRequestHandler):
