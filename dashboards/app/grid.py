@@ -80,7 +80,7 @@ def recipe_columns(
         label = labels.get(name) or column_label(name)
         if name.endswith("_id") and name.removesuffix("_id") in frame.columns:
             label = f"{label} id"
-        if unit in _SAID_UNITS and unit not in label:
+        if unit in _SAID_UNITS and unit not in label.lower():
             label = f"{label} ({unit})"
         interval = "with its 90 % interval" if f"{name}_low" in frame.columns else ""
         said = " ".join(filter(None, (meaning, f"({unit})" if unit else "", interval)))

@@ -13,7 +13,7 @@ from slowwave.dashboards.overview.tiles import Named
 from slowwave.dashboards.words import number_of, sum_of
 from slowwave.flows.kernel.terminal import shorten_to_width
 
-_MOST, _CHARACTERS = 5, 60
+_MOST, _CHARACTERS, _ID_CHARACTERS = 5, 60, 8
 # what an alarm of `project_health` says, and what to do about it; '' is an action of its own already
 _ALARMS = {
     "given to interactions of another": "Stop leaked memories",
@@ -36,11 +36,11 @@ def actions(answers: Answers, of: Mapping[str, str], decided: Mapping[str, str])
     rest = waiting.filter((pl.col("kind") != "harmful") & ~pl.col("is_ignored"))
     found = [
         _alarm(answers, of, "critical"),
-        _of_items(harmful, "Reject", "harmful memory", "harmful memories", kind="harmful"),
+        _of_items(items, harmful, "Reject", "harmful memory", "harmful memories", kind="harmful"),
         replace_failing(answers, of),
         _alarm(answers, of, "warning"),
-        _of_items(unseen, "Check", "ignored instruction", "ignored instructions", kind="unused"),
-        _of_items(rest, "Decide", "other item" if rest.height < waiting.height else "review item"),
+        _of_items(items, unseen, "Check", "ignored instruction", "ignored instructions", kind="unused"),
+        _of_items(items, rest, "Decide", "other item" if rest.height < waiting.height else "review item"),
         _forgetting(answers, of),
     ]
     decided_items = _say_decided(items.filter(is_decided).height)
@@ -53,14 +53,18 @@ def _ignored_to_review(answers: Answers, of: Mapping[str, str]) -> pl.Series:
     return answers.chosen_rows("ignored_instructions", int(ALL), waits, "memory_id", **of)["memory_id"].implode()
 
 
-def _of_items(items: pl.DataFrame, do: str, one: str, many: str = "", kind: str = "") -> Named | None:
-    """Return the action on review items: of a single one its own, else the list of its kind."""
+def _of_items(
+    queue: pl.DataFrame, items: pl.DataFrame, do: str, one: str, many: str = "", kind: str = ""
+) -> Named | None:
+    """Return the action on review items of the queue: of a single one its own, else the list of its kind."""
     if items.is_empty():
         return None
     text = f"{do} {number_of(items.height, one, many)}"
     if items.height == 1:
         item = items.row(0, named=True)
-        return Named(text, "", view("review", **opened_by(item)), command_line("review", "show", item["item_id"]))
+        short = item["item_id"][:_ID_CHARACTERS]
+        name = short if queue["item_id"].str.starts_with(short).sum() == 1 else item["item_id"]
+        return Named(text, "", view("review", **opened_by(item)), command_line("review", "show", name))
     line = command_line("review", "list", **({"kind": kind} if kind else {}))
     return Named(text, "", view("review", kind=kind), line)
 

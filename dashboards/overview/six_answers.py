@@ -23,9 +23,11 @@ BEFORE = "before"
 """What the days before are called."""
 _FEWEST, _FEWEST_A_WEEK = 20, 5  # attempts on each side, from which on a difference is shown
 _MOST_WEEKS, _MOST_NAMED = 30, 2
-_NAME_CHARACTERS, _WHOLE_CHARACTERS = 26, 400
+_NAME_CHARACTERS, _WHOLE_CHARACTERS = 22, 400
 _NO_MEMORY = "No memory is known: `slowwave import` reads several stores."
 _NO_INJECTION = "No injection is known: log `memories_used` with each interaction."
+# other words for the same, so that no two tiles say one sentence
+_NO_COST, _NOT_JUDGED = (f"Is {done} once `memories_used` is logged." for done in ("counted", "judged"))
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ def _helping(asked: _Asked) -> Tile:
         unit=f"points ({signed_points(found['low'])} to {signed_points(found['high'])})",
         change=""
         if before is None
-        else f"{signed_points(found['difference'] - before['difference'])} {asked.against}".strip(),
+        else f"{signed_points(found['difference'] - before['difference'])} points {asked.against}".strip(),
         says=f"{percent(found['with_share'])} with, {percent(found['without_share'])} without"
         f"{' (may be chance)' if found['low'] <= 0 <= found['high'] else ''}; {found['basis']}.",
         values=[each and each[0] for each in by_week],
@@ -179,7 +181,7 @@ def _lacking(shown: _Part) -> str:
     if not shown.sum("attempts"):
         return "No attempt is known: log `success` with each interaction."
     if not shown.sum("injected"):
-        return _NO_INJECTION
+        return "No attempt with a memory is known: log `memories_used`."
     sides = shown.answers.counts("attempts_by_injection", "has_memory", **shown.params)["has_memory"].to_list()
     if not sides:
         return "No outcome names its interaction: log `interaction_id` with each."
@@ -199,10 +201,7 @@ def _clearest(asked: _Asked) -> list[Named]:
         "abs(lift) DESC, is_harmful DESC NULLS LAST, lift, memory_id",
         **asked.shown.scope.of_project,
     )
-    return [
-        _memory(row, f"{'helps' if row['lift'] > 0 else 'harms'} {signed_points(row['lift'])}")
-        for row in clear.iter_rows(named=True)
-    ]
+    return [_memory(row, f"{signed_points(row['lift'])} points") for row in clear.iter_rows(named=True)]
 
 
 # ---------------------------------------------------------------------------------------------------- are they used?
@@ -218,7 +217,7 @@ def _using(asked: _Asked) -> Tile:
         figure=f"≥ {percent(used / prompts)}",
         unit=f"of {prompts:,} answers",
         change=asked.change("used", "interactions"),
-        says=f"Injected into {percent(injected / prompts)}." if injected else _NO_INJECTION,
+        says=f"Injected: {percent(injected / prompts)}." if injected else _NO_INJECTION,
         values=asked.shares("used", "interactions"),
         values_are="Share of answers that quote or use a memory, over time",
     )
@@ -232,7 +231,7 @@ def _costing(asked: _Asked) -> Tile:
     shown = asked.shown
     unused, total = shown.sum("unused_tokens"), shown.sum("injected_tokens")
     if not total:
-        return replace(tile, lacks=_NO_INJECTION)
+        return replace(tile, lacks=_NO_COST)
     per_week = total / _weeks(shown)
     before = 0 if asked.other is None else asked.other.sum("injected_tokens") / _weeks(asked.other)
     return replace(
@@ -240,20 +239,23 @@ def _costing(asked: _Asked) -> Tile:
         figure=in_short(per_week),
         unit="tokens/week",
         change="" if not before else f"{signed_percent(per_week / before - 1)} {asked.against}".strip(),
-        says=f"{percent(unused / total)} never used.{_money_words(total, shown.activity)}",
+        says=f"{percent(unused / total)} unused.{_money_words(per_week, total, shown.activity)}",
         values=[float(shown.sum("injected_tokens", bar)) for bar in asked.bars],
         values_are="Injected tokens over time",
     )
 
 
-def _money_words(injected: int, activity: pl.DataFrame) -> str:
-    """What the injected tokens cost, as part of what the interactions of the days state that have both."""
+def _money_words(per_week: float, injected: int, activity: pl.DataFrame) -> str:
+    """What the injected tokens of a week cost, as part of what the interactions of the days state that have both.
+
+    A log states a cost without its unit.
+    """
     stated = activity.filter(pl.col("tokens").is_not_null() & pl.col("cost").is_not_null())
     tokens, cost = sum_of(stated, "tokens"), float(stated["cost"].sum())
     if not tokens or not cost:
         return ""
-    share = injected / tokens
-    return f" Logged cost: {share * cost:,.2f}." if share < 1 else ""
+    is_part = injected < tokens
+    return f" {per_week / tokens * cost:,.2f}/week, units as logged." if is_part else ""
 
 
 def _weeks(part: _Part) -> float:
@@ -271,13 +273,13 @@ def _ignored_tile(asked: _Asked) -> Tile:
     judged = asked.answers.count("ignored_instructions", **of, at_most=ALL)
     if not judged:
         is_known = asked.shown.sum("injected")
-        return replace(tile, lacks="No instruction was injected ten times yet." if is_known else _NO_INJECTION)
+        return replace(tile, lacks="No instruction was injected ten times yet." if is_known else _NOT_JUDGED)
     ignored = asked.answers.count("ignored_instructions", **of)
-    most = asked.answers.rows("ignored_instructions", _MOST_NAMED, **of)
+    most = asked.answers.rows("ignored_instructions", 1, **of)
     return replace(
         tile,
         figure=f"{ignored:,}",
-        unit=f"of {number_of(judged, 'instruction')} never visible",
+        unit=f"of {number_of(judged, 'instruction')} injected ≥ 10×, never visible",
         named=[_memory(row, f"{row['injected_count']:,}×") for row in most.iter_rows(named=True)],
     )
 
@@ -298,7 +300,7 @@ def _failing(asked: _Asked) -> Tile:
         figure=f"{strategies:,}",
         unit=f"{'strategy' if strategies == 1 else 'strategies'}"
         + (f", {number_of(hard, 'hard task')}" if hard else ""),
-        says="" if total else "No strategy tried lately fails more often than its peers.",
+        says="" if total else "None tried lately fails more than its peers.",
         values=asked.shares("successes", "attempts"),
         values_are="Success of attempts, over time",
         named=[

@@ -39,11 +39,16 @@ def distinct_names(names: Sequence[str]) -> list[str]:
 
 
 def write_rows(
-    names: Sequence[str], batches: Iterable[Sequence[Row]], output: Format, to: BinaryIO | None = None
+    names: Sequence[str],
+    batches: Iterable[Sequence[Row]],
+    output: Format,
+    to: BinaryIO | None = None,
+    *,
+    can_cut_all: bool = False,
 ) -> None:
     """Write rows to `to` (None: stdout) in any format but Parquet; nothing is written before the first batch is there.
 
-    A table is written to stdout.
+    A table is written to stdout; with `can_cut_all` each row takes one line, as another command shows it whole.
 
     Raises whatever `batches` raises, BrokenPipeError when nobody reads, UserError for more than a workbook holds.
     """
@@ -52,7 +57,7 @@ def write_rows(
     if output == "table":
         from slowwave.flows.ask.formats.table import write_table  # rich is slow to load
 
-        write_table(names, batches)
+        write_table(names, batches, can_cut_all=can_cut_all)
     else:
         _WRITERS[output](names, batches, sys.stdout.buffer if to is None else to)
     sys.stdout.flush()

@@ -76,7 +76,7 @@ def list_items(
     listed = listed_items(settings_from_environment(), kind, project, user)
     rows = listed.rows[skip : skip + limit]
     names, page = (listed.names, rows) if output != "table" else _in_lines(listed, rows)
-    write_rows(names, [page], output)
+    write_rows(names, [page], output, can_cut_all=True)  # `review show` has all of it
     left = len(listed.rows) - skip - len(rows)
     if left > 0:
         typer.echo(f"slowwave: {left:,} more: --skip {skip + len(rows)}", err=True)

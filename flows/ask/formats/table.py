@@ -36,8 +36,11 @@ _BIG = 1e15
 Rows = list[list[str]]
 
 
-def write_table(names: Sequence[str], batches: Iterable[Sequence[Sequence[Any]]]) -> None:
-    """Write the first rows to stdout with how many there are in all; says on stderr when some are not shown."""
+def write_table(names: Sequence[str], batches: Iterable[Sequence[Sequence[Any]]], *, can_cut_all: bool = False) -> None:
+    """Write the first rows to stdout with how many there are in all; says on stderr when some are not shown.
+
+    `can_cut_all`: another command shows each row whole, so any text may be cut for a row to take one line.
+    """
     console = Console(
         file=sys.stdout,
         width=None if sys.stdout.isatty() else WIDTH_ELSEWHERE,
@@ -53,12 +56,12 @@ def write_table(names: Sequence[str], batches: Iterable[Sequence[Sequence[Any]]]
     header = [terminal_safe(name) for name in names]
     cells = [[format_value(value) for value in row] for row in kept]
     numeric = [is_numeric(row[i] for row in kept) for i in range(len(names))]
-    prose = [any(_is_prose(row[i]) for row in kept) for i in range(len(names))]
+    prose = [any(can_cut_all or _is_prose(row[i]) for row in kept) and not numeric[i] for i in range(len(names))]
     widths = _widths(header, cells, prose, console.width)
     if widths is None:
         header = [_in_lines(name, [row[i] for row in cells]) for i, name in enumerate(header)]
         widths = _widths(header, cells, prose, console.width)
-    if widths is None or _cuts_sentences(cells, widths):
+    if widths is None or (not can_cut_all and _cuts_sentences(cells, widths)):
         cells = cells[:MAX_BLOCKS]
         _print_blocks(console, [name.replace("\n", "") for name in header], cells)
     else:

@@ -241,7 +241,7 @@ def test_what_to_act_on_comes_first_with_its_command(taught: SmallHome, taught_h
 def test_an_empty_home_is_told_what_is_missing(empty_html: str) -> None:
     page = Page(empty_html)
     assert not page.of("img")
-    assert page.text.count("No injection is known: log memories_used with each interaction.") == 2
+    assert page.text.count("once memories_used is logged.") == 2
     for said in (
         "No attempt is known: log success with each interaction.",
         "No memory is known: slowwave import reads several stores.",

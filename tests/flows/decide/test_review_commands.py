@@ -74,6 +74,8 @@ def test_list_is_one_line_per_item_with_an_id_that_the_commands_take(
         assert items(home).filter(rank=int(rank), kind=kind)["item_id"][0].startswith(short)
         assert len(short) == 8
         assert asked(home, monkeypatch, capsys, "show", short)[0] == 0
+    _, out, _ = asked(home, monkeypatch, capsys, "list", "--limit", "2")  # few rows of sentences: no blocks either
+    assert len(out.splitlines()) == 5
 
 
 def test_list_marks_what_was_decided_since_the_publish(home: SmallHome, monkeypatch: Any, capsys: Any) -> None:
