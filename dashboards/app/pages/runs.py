@@ -54,7 +54,11 @@ def runs_page(published: Published) -> None:
 
 
 def _draw_changes(answers: Answers) -> None:
-    """What changed since the publish before, what got worse this week, and what is wrong with which project."""
+    """What is wrong with which project, to which actions lead; what changed since the publish before and this week."""
+    levels, healths = answers.counts("alarms", "level"), answers.counts("project_health", "health")
+    section("Alarms", story.describe_alarms(levels, healths)[0])
+    columns = ["alarm", "level", "project", "active_count", "judged_count"]
+    draw_rows(answers, "alarms", "Alarms, critical ones first", columns=columns)
     since = answers.rows("what_changed", 1)["since_at"].drop_nulls()
     section("Changes", "" if since.len() else "No memory is known yet.")
     if since.len():
@@ -73,10 +77,6 @@ def _draw_changes(answers: Answers) -> None:
         columns=["id", "text", "what", "day", "detail", "kind", "project", "agent", "task_type"],
         opens=lambda row: opened_by({**row, f"{row['kind']}_id": row["id"]}),
     )
-    levels, healths = answers.counts("alarms", "level"), answers.counts("project_health", "health")
-    section("Alarms", story.describe_alarms(levels, healths)[0])
-    columns = ["alarm", "level", "project", "active_count", "judged_count"]
-    draw_rows(answers, "alarms", "Alarms, critical ones first", columns=columns)
 
 
 def _answerable(answers: Answers) -> None:
