@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -26,10 +25,10 @@ from slowwave.dashboards.app.widgets import (
     table,
 )
 from slowwave.dashboards.charts import memories
-from slowwave.dashboards.cookbook.answers import with_interval
+from slowwave.dashboards.cookbook.answers import Answers, with_interval
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.words import NEVER_LANDED, STATES, URGENT_FIRST, number_of, sum_of
+from slowwave.dashboards.words import NEVER_LANDED, STATES, URGENT_FIRST, number_of, percent, sum_of
 from slowwave.transforms.core.vocabularies import TRENDS
 
 _SORTS = {
@@ -48,6 +47,7 @@ _COLUMNS = (
 )
 _MOST_TYPES = 200
 _MANY = 100_000
+_TEN = 10
 _CHARTS = "charts"
 _MEMORIES = "sum(memories_count)::BIGINT"
 _CHARTED = ["memories_by_verdict", "memories_by_state", "decay_forecast"]
@@ -74,7 +74,7 @@ def memories_page(published: Published) -> None:
         _charts(published, bar)
         return
     if listed in LISTS:
-        _short_list(published, listed, bar.of(LISTS[listed].recipe))
+        _short_list(published, listed, bar)
         return
     with bar.row:
         chosen, sort = _filters(published)
@@ -169,11 +169,14 @@ def _list_title(name: str) -> str:
     return LISTS[name].title if name in LISTS else "in charts, by verdict and state"
 
 
-def _short_list(published: Published, listed: str, of: Mapping[str, str]) -> None:
+def _short_list(published: Published, listed: str, bar: PageScope) -> None:
     chosen = LISTS[listed]
+    of = bar.of(chosen.recipe)
     with published.answers() as answers:
         is_any = answers.count(chosen.recipe, **of)
         draw_text(chosen.says if is_any else f"No memories are known {chosen.title}.")
+        if listed == "cost" and is_any:
+            draw_text(*_describe_injection(answers, bar))
         draw_rows(
             answers,
             chosen.recipe,
@@ -184,6 +187,21 @@ def _short_list(published: Published, listed: str, of: Mapping[str, str]) -> Non
             columns=chosen.columns,
             labels={"lift": "Effect", "lift_basis": "Basis"},
         )
+
+
+def _describe_injection(answers: Answers, bar: PageScope) -> list[str]:
+    """Return how concentrated injection is, and how many active memories are dead weight, in words."""
+    of = bar.of("injected_memories")
+    injections = sum_of(answers.counts("injected_memories", "is_unused", counted="sum(injected)::BIGINT", **of))
+    most = answers.chosen_rows("injected_memories", _TEN, "true", "injected DESC, memory_id", **of)
+    share = percent(sum_of(most, "injected") / injections)
+    by_use = answers.rows("memories_by_use", _MANY, **bar.of("memories_by_use"))
+    counts = dict(by_use.select("use", "memories_count").iter_rows())
+    said = [f"{count:,} {use}" for use, count in counts.items()]
+    return [
+        f"The {number_of(most.height, 'memory', 'memories')} injected most: {share} of injections.",
+        f"Active memories: {', '.join(said)}." if said else "No memory is active.",
+    ]
 
 
 def _filters(published: Published) -> tuple[dict[str, str], str]:

@@ -86,6 +86,11 @@ def test_pages_show_the_days_that_the_address_says(taught):
     assert "with_until=2026-03-04" in bodies(drawn(memory_page, taught, memory_id="bad advice", **from_the_first))
 
 
+def test_what_memories_cost_says_how_concentrated_it_is_and_what_is_dead_weight(taught):
+    listed = words(drawn(memories_page, taught, list="cost"))
+    assert "The 1 memory injected most: 100 % of injections. Active memories: 1 unused." in listed
+
+
 def test_interactions_of_some_days_are_those_of_these_times(taught, monkeypatch):
     monkeypatch.setenv("SLOWWAVE_HOME", str(taught.path.parents[2]))
     named = drawn(interactions_page, taught, days="7")
