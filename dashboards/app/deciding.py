@@ -117,21 +117,14 @@ def _leave() -> None:
 def _dialog(chosen: DecisionCommand, number: str, asks: str, given: str) -> None:
     if st.session_state.get(_OPEN) != number:  # it has landed
         st.rerun()
-    if asks:
-        chosen = replace(chosen, options={**chosen.options, asks: _draw_question(asks, number, given)})
-    if chosen.line:
-        st.code(chosen.line, language=None, wrap_lines=True)
-    if asks and not chosen.options[asks].strip():
+    above, below = st.container(), st.container()  # a form that moves as what is above it changes stands there twice
+    with above:
+        found = _preview(chosen, number, asks, given)
+    if found is None:
         return
-    try:
-        with st.spinner("Looking at what it would change"):
-            preview = preview_decision(chosen)
-    except UserError as error:
-        notice("error", terminal_safe(str(error)))
-        return
-    _draw_preview(preview)
+    chosen, preview = found
     failed = st.session_state.pop(_FAILED, "")
-    with st.form(f"decide {number}"):
+    with below.form(f"decide {number}"):
         decider = st.session_state.get(_DECIDER, "")
         st.text_input("Who decides", decider, key=f"by {number}", max_chars=_MOST_CHARACTERS)
         st.text_input("Why", key=f"reason {number}", max_chars=_MOST_CHARACTERS)
@@ -139,7 +132,28 @@ def _dialog(chosen: DecisionCommand, number: str, asks: str, given: str) -> None
             f"Land this {chosen.verb}", key=f"land {number}", on_click=_land, args=(chosen, preview, number, asks)
         )
     if failed:
-        notice("error", terminal_safe(failed))
+        with below:
+            notice("error", terminal_safe(failed))
+
+
+def _preview(
+    chosen: DecisionCommand, number: str, asks: str, given: str
+) -> tuple[DecisionCommand, CommandPreview] | None:
+    """Draw the command and what it would change, and return both; None where that cannot be said, and why is."""
+    if asks:
+        chosen = replace(chosen, options={**chosen.options, asks: _draw_question(asks, number, given)})
+    if chosen.line:
+        st.code(chosen.line, language=None, wrap_lines=True)
+    if asks and not chosen.options[asks].strip():
+        return None
+    try:
+        with st.spinner("Looking at what it would change"):
+            preview = preview_decision(chosen)
+    except UserError as error:
+        notice("error", terminal_safe(str(error)))
+        return None
+    _draw_preview(preview)
+    return chosen, preview
 
 
 def _draw_question(asks: str, number: str, given: str) -> str:
