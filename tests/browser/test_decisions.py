@@ -47,13 +47,13 @@ def deciding(published: SmallHome, tmp_path: Path) -> Iterator[Dashboard]:
     stopped(running)
 
 
-def _asked(page: Page, button: str) -> None:
+def _press_decision(page: Page, button: str) -> None:
     """Press a button, and wait for the dialog that asks who decides."""
     page.get_by_role("button", name=button, exact=True).first.click()
     expect(page.get_by_label("Who decides")).to_be_visible()
 
 
-def _said(page: Page, by: str, reason: str = "") -> None:
+def _land_decision(page: Page, by: str, reason: str = "") -> None:
     """Say who decides and why, and land it."""
     expect(page.get_by_label("Who decides")).to_have_count(1)  # a dialog that is drawn anew stands there twice
     page.get_by_label("Who decides").fill(by)
@@ -91,16 +91,16 @@ def test_a_promotion_and_its_undo_land_what_the_commands_land(deciding: Dashboar
     for verb, reason in (("promote", "agreed on Monday"), ("reject", "it was a mistake")):
         assert by_command.ask("review", verb, item_id, "--by", "ada", "--reason", reason).returncode == 0
     opened(page, f"{deciding.address}/review?open=item:{item_id}")
-    _asked(page, "Promote")
+    _press_decision(page, "Promote")
     expect(page.get_by_role("dialog").get_by_text(f"slowwave review promote {item_id}")).to_be_visible()
     assert landed(deciding.home)[0] == 0, "what is only looked at changes nothing"
-    _said(page, "ada", "agreed on Monday")
+    _land_decision(page, "ada", "agreed on Monday")
     _has_landed(page, "promoted 1 item")
     assert states(deciding.home)[item_id]["status"] == "active"
-    _asked(page, "Reject instead")
+    _press_decision(page, "Reject instead")
     expect(page.get_by_role("dialog").get_by_text("active → invalid")).to_be_visible()
     expect(page.get_by_label("Who decides")).to_have_value("ada")
-    _said(page, "ada", "it was a mistake")
+    _land_decision(page, "ada", "it was a mistake")
     _has_landed(page, "rejected 1 item")
     for table in ("decisions", "memories"):
         assert _rows(deciding.home, table) == _rows(by_command, table)
@@ -116,13 +116,13 @@ def test_several_chosen_rows_are_rejected_at_once(deciding: Dashboard, page: Pag
         page.mouse.click(box["x"] + _BOX_PIXELS / 2, box["y"] + _ROW_PIXELS * (number + 1.5))
         expect(page.get_by_role("button", name=f"Reject {number + 1} item")).to_be_visible()
         drawn(page)
-    _asked(page, "Reject 2 items")
-    _said(page, "ada")
+    _press_decision(page, "Reject 2 items")
+    _land_decision(page, "ada")
     _has_landed(page, "rejected 2 items")
     queue = deciding.home.ask("review", "list", "--kind", "candidate", "--format", "json").stdout
     assert queue.count('"decided":"rejected"') == 2
     assert landed(deciding.home)[0] == 2
-    _asked(page, "Promote instead")
+    _press_decision(page, "Promote instead")
     expect(page.get_by_role("dialog").get_by_text("invalid → active")).to_have_count(2)
 
 
@@ -133,18 +133,18 @@ def test_nothing_lands_without_a_name_or_while_another_writes(deciding: Dashboar
         page.get_by_role("button", name="Reject", exact=True).click()
         expect(page.get_by_role("dialog").get_by_text("slowwave nightly")).to_be_visible()
         page.keyboard.press("Escape")
-    _asked(page, "Reject")
-    _said(page, "  ", "whoever")
+    _press_decision(page, "Reject")
+    _land_decision(page, "  ", "whoever")
     expect(page.get_by_text("say who decides")).to_be_visible()
     drawn(page)
     with writer_lock(deciding.home.settings, "nightly"):
-        _said(page, "ada")
+        _land_decision(page, "ada")
         expect(page.get_by_role("dialog").get_by_text("run this again when it has finished").first).to_be_visible()
         assert landed(deciding.home)[0] == 0
         page.keyboard.press("Escape")
     drawn(page)
-    _asked(page, "Reject")
-    _said(page, "ada")
+    _press_decision(page, "Reject")
+    _land_decision(page, "ada")
     _has_landed(page, "rejected 1 item")
     assert states(deciding.home)["unused"]["status"] == "invalid"
 
@@ -166,19 +166,19 @@ def test_what_is_sent_again_lands_nothing(deciding: Dashboard, page: Page) -> No
 
     page.route_web_socket("**/_stcore/stream", proxied)
     opened(page, f"{deciding.address}/review?open=item:{item(deciding.home, text=STATED)['item_id']}")
-    _asked(page, "Promote")
+    _press_decision(page, "Promote")
     before = len(sent)
-    _said(page, "ada")
+    _land_decision(page, "ada")
     _has_landed(page, "promoted 1 item")
     (frame, *_) = [message for message in sent[before:] if b"land " in bytes(message)]  # type: ignore[arg-type]
     servers[-1].send(frame)
-    _asked(page, "Reject instead")
+    _press_decision(page, "Reject instead")
     for _ in range(2):
         servers[-1].send(frame)
         page.wait_for_timeout(3_000)
         drawn(page)
     assert landed(deciding.home)[0] == 1
-    _said(page, "ada")
+    _land_decision(page, "ada")
     _has_landed(page, "rejected 1 item")
     servers[-1].send(frame)
     page.wait_for_timeout(3_000)
@@ -186,7 +186,7 @@ def test_what_is_sent_again_lands_nothing(deciding: Dashboard, page: Page) -> No
     another = page.context.new_page()
     another.route_web_socket("**/_stcore/stream", proxied)
     opened(another, page.url)
-    _asked(another, "Promote")
+    _press_decision(another, "Promote")
     servers[-1].send(frame)
     another.wait_for_timeout(3_000)
     assert landed(deciding.home)[0] == 2, "the session of another page"
@@ -246,15 +246,15 @@ def test_an_edit_keeps_hostile_text_as_text_and_a_memory_goes_and_comes_back(dec
     expect(page.get_by_role("dialog").get_by_text("<img src=x onerror=alert(1)> **b** :red[x]").last).to_be_visible()
     drawn(page)
     assert page.locator("img[src=x], [role=dialog] dd strong").count() == 0
-    _said(page, HOSTILE, HOSTILE)
+    _land_decision(page, HOSTILE, HOSTILE)
     _has_landed(page, "edit of unused has landed")
     assert states(deciding.home)["unused"]["content"] == text
     for button, says, status in (
         ("Archive", "archive of unused has landed", "archived"),
         ("Undo", "undo of unused has landed", "active"),
     ):
-        _asked(page, button)
-        _said(page, "ada")
+        _press_decision(page, button)
+        _land_decision(page, "ada")
         _has_landed(page, says)
         assert states(deciding.home)["unused"]["status"] == status
     assert states(deciding.home)["unused"]["content"] == text

@@ -52,13 +52,15 @@ def other(browser: Browser, context: BrowserContext) -> Iterator[Page]:  # noqa:
     made.close()
 
 
-def _asked(page: Page, button: str) -> None:
+def _press_decision(page: Page, button: str) -> None:
+    """Press a button, and wait for the dialog that asks who decides."""
     page.get_by_role("button", name=button, exact=True).first.click()
     expect(page.get_by_label("Who decides")).to_be_visible()
     drawn(page)
 
 
-def _said(page: Page, by: str) -> None:
+def _land_decision(page: Page, by: str) -> None:
+    """Say who decides, and land it."""
     expect(page.get_by_label("Who decides")).to_have_count(1)
     page.get_by_label("Who decides").fill(by)
     page.get_by_role("button", name="Land this").click()
@@ -80,10 +82,10 @@ def test_of_two_who_look_at_one_item_the_second_is_told_who_decided(
     item_id = item(deciding.home, text=STATED)["item_id"]
     for tab in (page, other):
         opened(tab, f"{deciding.address}/review?open=item:{item_id}")
-        _asked(tab, "Promote")
-    _said(page, "ada")
+        _press_decision(tab, "Promote")
+    _land_decision(page, "ada")
     _has_landed(page, "promoted 1 item")
-    _said(other, "bob")
+    _land_decision(other, "bob")
     _is_refused(other, r"'ada' decided this at 20.*Z \(review promote of '.*look again")
     assert landed(deciding.home)[0] == 1
     assert states(deciding.home)[item_id]["status"] == "active"
@@ -95,7 +97,7 @@ def _edited(page: Page, text: str, by: str) -> None:
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("dialog").get_by_text(text).last).to_be_visible()
     drawn(page)
-    _said(page, by)
+    _land_decision(page, by)
     _has_landed(page, "edit of unused has landed")
 
 
@@ -105,13 +107,13 @@ def test_undo_of_a_change_that_another_came_after_is_refused_with_whose(
     for tab in (page, other):
         opened(tab, f"{deciding.address}/{memory_link('unused')}")
     _edited(page, "The first.", "ada")
-    _asked(page, "Undo")  # of what has just landed, and looked at
+    _press_decision(page, "Undo")  # of what has just landed, and looked at
     expect(
         page.get_by_role("dialog").get_by_text(re.compile("it takes back the memory edit of 20.* by ada"))
     ).to_be_visible()
     _edited(other, "The second.", "bob")
     refusal = r"'bob' decided this at 20.*Z \(memory edit of 'unused'\): look again"
-    _said(page, "ada")
+    _land_decision(page, "ada")
     _is_refused(page, refusal)
     page.keyboard.press("Escape")
     drawn(page)
@@ -125,7 +127,7 @@ def test_a_publish_under_an_open_dialog_lands_what_it_shows(deciding: Dashboard,
     home = deciding.home
     item_id = item(home, text=STATED)["item_id"]
     opened(page, f"{deciding.address}/review?open=item:{item_id}")
-    _asked(page, "Promote")
+    _press_decision(page, "Promote")
     expect(page.get_by_role("dialog").get_by_text("j6")).to_have_count(0)
     home.land(interaction("j6", created_at="2026-06-01T09:00:00Z", response=f"{STATED} And so on."))
     assert home.run("nightly").returncode == 0
@@ -138,8 +140,8 @@ def test_a_publish_under_an_open_dialog_lands_what_it_shows(deciding: Dashboard,
     if is_writing.count():
         page.keyboard.press("Escape")
         drawn(page)
-        _asked(page, "Promote")
-    _said(page, "ada")
+        _press_decision(page, "Promote")
+    _land_decision(page, "ada")
     _has_landed(page, "promoted 1 item")
     assert "j6" in states(home)[item_id]["source_ids"]
     assert landed(home)[0] == 1
@@ -157,8 +159,8 @@ def test_a_night_that_is_killed_under_an_open_page_is_told_and_the_page_goes_on(
     expect(page.locator("[data-testid=stSidebar]").get_by_text("the last night has stopped")).to_be_visible()
     expect(page.locator("[data-testid=stSidebar]")).to_contain_text(before)
     assert page.locator("[data-testid=stException]").count() == 0
-    _asked(page, "Reject")
-    _said(page, "ada")
+    _press_decision(page, "Reject")
+    _land_decision(page, "ada")
     _has_landed(page, "rejected 1 item")
     assert states(home)["unused"]["status"] == "invalid"
     assert home.run("nightly").returncode == 0
