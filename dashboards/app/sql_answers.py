@@ -1,20 +1,21 @@
-"""Answers to any query of the SQL page: each from a child process with limits, which ends with what asked for it."""
+"""Answers to any query of the SQL page: from a child process with limits, which ends when its question is given up."""
 
 from __future__ import annotations
 
 import atexit
 import json
 import os
+import select
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal, cast
 
 import polars as pl
 
@@ -31,8 +32,8 @@ _AT_ONCE = 2
 _LOOKS_EVERY = 0.1
 _MOST_MESSAGE = 2_000
 _places = threading.BoundedSemaphore(_AT_ONCE)
-_waiting: list[tuple[dict[str, str], subprocess.Popen[bytes]]] = []
-"""At most one child that waits for a question, and the environment that it was started with."""
+_waiting: list[_Child] = []
+"""At most one child that waits for a question."""
 _waiting_lock = threading.Lock()
 
 _WHOLE = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER"})
@@ -119,10 +120,11 @@ def _answer_of_child(folder: Path, asked: str, tick: Tick) -> bytes:
     answer, problem = folder / "answer", folder / "problem"
     answer.touch()
     begun = time.monotonic()
-    child = _waiting_child()
+    child = _take_waiting()
+    reply: list[str] = []
     try:
-        _ask(child, folder, asked)
-        while (code := _code_soon(child)) is None:
+        child.ask(folder, asked)
+        while not child.has_replied():
             seconds = time.monotonic() - begun
             tick(seconds)
             if seconds > SECONDS:
@@ -130,83 +132,97 @@ def _answer_of_child(folder: Path, asked: str, tick: Tick) -> bytes:
                 raise UserError(message)
             if answer.stat().st_size > MOST_BYTES:
                 break
+        else:
+            reply = child.read_reply()
     finally:
-        _end(child)
-        _keep_one_waiting()
+        if "goes-on" not in reply:
+            child.end()
+        _keep_waiting(child if "goes-on" in reply else None)
     if answer.stat().st_size > MOST_BYTES:
         message = f"the result is larger than {MOST_BYTES // 2**20} MB: `slowwave sql` writes results of any size"
         raise UserError(message)
-    if code != 0:
-        said = problem.read_text(errors="replace").strip() if code == 1 else ""
-        raise UserError(_message(said))
+    if "answered" not in reply:
+        raise UserError(_message(problem.read_text(errors="replace").strip() if reply else ""))
     return answer.read_bytes()
 
 
-def _waiting_child() -> subprocess.Popen[bytes]:
-    """Return a child that waits for its question."""
-    environment = _environment()
+class _Child:
+    """A child process that waits for its first or next question; it ends by itself when this process does."""
+
+    def __init__(self) -> None:
+        self.environment = _environment()
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "slowwave.dashboards.app.sql_child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=self.environment,
+        )
+
+    def ask(self, folder: Path, question: str) -> None:
+        """Write the folder and the question, each on its line; of a child that is gone `read_reply` tells."""
+        with suppress(BrokenPipeError):
+            _pipe(self.process.stdin).write(f"{json.dumps(str(folder))}\n{question}\n".encode())
+            _pipe(self.process.stdin).flush()
+
+    def has_replied(self) -> bool:
+        """Whether it answered or ended, after a moment."""
+        return bool(select.select([_pipe(self.process.stdout)], [], [], _LOOKS_EVERY)[0])
+
+    def read_reply(self) -> list[str]:
+        """The words of its reply; none when it ended."""
+        return _pipe(self.process.stdout).readline().decode().split()
+
+    def is_usable(self) -> bool:
+        """Whether it lives, with the environment of today."""
+        return self.environment == _environment() and self.process.poll() is None
+
+    def end(self) -> None:
+        """End it, whatever it does."""
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            with suppress(BrokenPipeError):  # a question that it never read
+                _pipe(pipe).close()
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    return cast("IO[bytes]", pipe)  # both are asked for
+
+
+def _take_waiting() -> _Child:
+    """Return the child that waits, or a new one."""
     with _waiting_lock:
         kept = _waiting.copy()
         _waiting.clear()
-    for known, child in kept:
-        if known == environment and child.poll() is None:
+    for child in kept:
+        if child.is_usable():
             return child
-        _end(child)
-    return _start(environment)
+        child.end()
+    return _Child()
 
 
-def _keep_one_waiting() -> None:
-    """Start the child of the next question: to load what it needs takes it longer than most answers."""
+def _keep_waiting(child: _Child | None) -> None:
+    """Keep a child for the next question, or a new one: to load what it needs takes longer than most answers."""
     with _waiting_lock:
         if not _waiting:
-            environment = _environment()
-            _waiting.append((environment, _start(environment)))
+            _waiting.append(child or _Child())
+        elif child is not None:
+            child.end()
 
 
 def _environment() -> dict[str, str]:
     return {**os.environ, "POLARS_MAX_THREADS": "2"}
 
 
-def _start(environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start a child, which ends by itself when this process does: its input then ends."""
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", "slowwave.dashboards.app.sql_child"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=environment,
-    )
-
-
-def _ask(child: subprocess.Popen[bytes], folder: Path, asked: str) -> None:
-    """Write the folder and the question, each on its line; a child that is gone by then has an exit code."""
-    with suppress(BrokenPipeError), child.stdin or nullcontext() as stdin:
-        if stdin is not None:
-            stdin.write(f"{json.dumps(str(folder))}\n{asked}\n".encode())
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    child.kill()
-    child.wait()
-    if child.stdin is not None:
-        child.stdin.close()
-
-
 @atexit.register
 def _end_waiting() -> None:
-    for _, child in _waiting:
-        _end(child)
-
-
-def _code_soon(child: subprocess.Popen[bytes]) -> int | None:
-    try:
-        return child.wait(timeout=_LOOKS_EVERY)
-    except subprocess.TimeoutExpired:
-        return None
+    for child in _waiting:
+        child.end()
 
 
 def _message(said: str) -> str:
-    """What a child said before it failed, or what it means that it could not say anything."""
-    if not said or said.startswith("Traceback"):
+    """What a child said of its failure, or what it means that it could not say anything."""
+    if not said:
         return "the query needs more memory than this page may take: `slowwave sql` may take what the machine has"
     return shorten_to_width(said, _MOST_MESSAGE)

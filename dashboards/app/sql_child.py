@@ -1,7 +1,8 @@
-"""The child process that answers one query of the SQL page, so that no query can harm the dashboard or its readers.
+"""The child process that answers queries of the SQL page, so that no query can harm the dashboard or its readers.
 
-It is started before there is a question. On standard input come the folder where its answer and its problem are
-written, and the question, as `SqlQuestion` writes it, each on its line.
+It is started before there is a question, and answers one after the other. On standard input come the folder where the
+answer and the problem are written, and the question, as `SqlQuestion` writes it, each on its line. On standard output
+goes a line after each: "answered" or "failed", and "goes-on" or, where it held much memory, "ends".
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa  # noqa: F401 - loaded before there is a question, as Polars would while it is answered
 import typer
@@ -41,19 +42,30 @@ LIMITS: DuckDBConfig = {"memory_limit": "1GB", "max_temp_directory_size": "2GB",
 # What DuckDB does not count, such as the rows read from the lake, is limited too.
 _MOST_MEMORY = 4 * 2**30
 _MORE_SECONDS = 5
+_MOST_KEPT = 512 * 2**10
+"""The most that one may have held, in the kB of `ru_maxrss`, to be asked again."""
 _BATCH_ROWS = 500
 _MAX_CELL = 300
 
 
 def main() -> None:
-    """Answer the question; the exit code is 1 when that failed, and why stands in `problem`."""
-    folder, question = sys.stdin.readline(), sys.stdin.readline()
-    if not question:  # what started it has ended
-        return
-    _write_into(Path(json.loads(folder)))
-    signal.alarm(SECONDS + _MORE_SECONDS)  # where nobody is left to end it
+    """Answer one question after the other."""
     resource.setrlimit(resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))
-    asked = json.loads(question)
+    with os.fdopen(os.dup(1), "w") as replies:
+        # without a line, what started it has ended
+        while (folder := sys.stdin.readline()) and (question := sys.stdin.readline()):
+            _write_into(Path(json.loads(folder)))
+            signal.alarm(SECONDS + _MORE_SECONDS)  # where nobody is left to end it
+            reply = _answer(json.loads(question))
+            signal.alarm(0)
+            is_last = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > _MOST_KEPT
+            replies.write(f"{reply} {'ends' if is_last else 'goes-on'}\n")
+            replies.flush()
+            if is_last:
+                return
+
+
+def _answer(asked: dict[str, Any]) -> Literal["answered", "failed"]:
     try:
         answer_query(
             settings_from_environment(),
@@ -67,7 +79,10 @@ def main() -> None:
         )
     except (UserError, typer.BadParameter) as error:
         sys.stderr.write(str(error))
-        raise SystemExit(1) from error
+        sys.stderr.flush()
+        return "failed"
+    sys.stdout.flush()
+    return "answered"
 
 
 def _write_into(folder: Path) -> None:

@@ -185,23 +185,25 @@ def test_a_query_ends_with_who_waits_for_it(published, monkeypatch, tmp_path):
 def test_the_child_of_the_next_question_waits_and_is_of_its_own_home(published, monkeypatch, tmp_path):
     question = SqlQuestion(published.path, "SELECT count(*) FROM interactions")
     assert first_rows(question, lambda _: None).cells == [["1"]]
-    [(_, waiting)] = sql_answers._waiting
+    [waiting] = sql_answers._waiting
+    with pytest.raises(UserError, match="nowhere"):
+        first_rows(SqlQuestion(published.path, "SELECT * FROM nowhere"), lambda _: None)
     assert first_rows(question, lambda _: None).cells == [["1"]]
-    assert waiting.returncode == 0  # it answered
+    assert sql_answers._waiting == [waiting]  # it answered all three
     monkeypatch.setenv("SLOWWAVE_HOME", str(tmp_path))
     assert first_rows(question, lambda _: None).cells == [["0"]]
 
 
 def test_a_child_that_was_ended_while_it_waited_is_replaced(ask):
     ask("SELECT 1")
-    [(_, waiting)] = sql_answers._waiting
-    waiting.kill()
-    waiting.wait()
+    [waiting] = sql_answers._waiting
+    waiting.process.kill()
+    waiting.process.wait()
     assert ask("SELECT 1").cells == [["1"]]
 
 
 def test_a_child_that_waits_ends_with_what_started_it():
-    starts = "from slowwave.dashboards.app import sql_answers as s; s._keep_one_waiting(); c = s._waiting[0][1]"
+    starts = "from slowwave.dashboards.app import sql_answers as s; s._keep_waiting(None); c = s._waiting[0].process"
     ended = subprocess.run(
         [sys.executable, "-c", f"{starts}; print(c.pid, flush=True); import os; os.kill(os.getpid(), 9)"],
         capture_output=True,
