@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 
 import polars as pl
@@ -108,10 +108,10 @@ def change(value: float, digits: int = 3) -> str:
     return f"{'−' if value < 0 and float(text) else '+'}{text}"
 
 
-def interval(low: float, high: float) -> str:
-    """`0.60–0.95`; where an end is below 0 `−0.10 to 0.20`."""
-    joint = "–" if low >= 0 else " to "
-    return f"{part(low)}{joint}{part(high)}"
+def interval(low: float, high: float, write: Callable[[float], str] = part) -> str:
+    """`0.60–0.95`; where an end is below 0 or written with its sign `−0.10 to 0.20`."""
+    first, last = write(low), write(high)
+    return f"{first}{'–' if first[:1].isdigit() else ' to '}{last}"
 
 
 def sum_of(frame: pl.DataFrame, column: str = "rows") -> int:

@@ -151,6 +151,7 @@ def _preview(
             preview = preview_decision(chosen)
     except UserError as error:
         notice("error", terminal_safe(str(error)))
+        st.button("Look again", key=f"again {number}")
         return None
     _draw_preview(preview)
     return chosen, preview

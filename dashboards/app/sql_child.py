@@ -42,7 +42,7 @@ LIMITS: DuckDBConfig = {"memory_limit": "1GB", "max_temp_directory_size": "2GB",
 # What DuckDB does not count, such as the rows read from the lake, is limited too.
 _MOST_MEMORY = 4 * 2**30
 _MORE_SECONDS = 5
-_MOST_KEPT = 512 * 2**10
+_MOST_KEPT = 768 * 2**10
 """The most that one may have held, in the kB of `ru_maxrss`, to be asked again."""
 _BATCH_ROWS = 500
 _MAX_CELL = 300

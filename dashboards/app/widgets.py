@@ -25,7 +25,7 @@ from slowwave.dashboards.cookbook.answers import ALL, Answers, with_interval
 from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
 from slowwave.dashboards.links import Link, Row, opened_by, view
 from slowwave.dashboards.templates import render_template
-from slowwave.dashboards.words import shown_of
+from slowwave.dashboards.words import part, shown_of
 from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.kernel.terminal import shorten_to_width, spreadsheet_safe, terminal_safe
 
@@ -39,7 +39,8 @@ _LABEL_CHARACTERS = 60
 _TEXT_CHARACTERS = 4_000
 _LONGEST_LINK = 4_000
 _TEXTS_LISTED = 500
-_BARE_WIDTH = 140  # of a control in the scope bar, in pixels
+# of a control in the scope bar, in pixels: wide enough for what is chosen, up to a limit
+_BARE_WIDTH, _WIDEST, _BESIDE_TEXT, _CHARACTER = 140, 260, 76, 7
 _NO_PROJECT = "(no project)"
 _DAY_CHARACTERS = len("2026-03-10")
 _FIRST_DAY, _LAST_DAY = date(1970, 1, 1), date(2100, 1, 1)
@@ -129,6 +130,7 @@ def draw_rows(
     *,
     most: int = _LISTED_ROWS,
     estimate: str = "",
+    write: Callable[[float], str] = part,
     **shown: Any,  # noqa: ANN401 - as `table` takes it
 ) -> pl.DataFrame:
     """Draw the first rows of what a recipe answers, if there are any, and the recipe; return them.
@@ -140,6 +142,7 @@ def draw_rows(
         of: params of the recipe.
         most: rows that are drawn.
         estimate: the column that is shown with its interval.
+        write: how its numbers are written.
         shown: columns, labels and the like, for `table`.
     """
     of = of or {}
@@ -147,7 +150,7 @@ def draw_rows(
     limit = cookbook()[name].params.get("limit")
     total = answers.count(name, **of, **({"limit": ALL} if limit else {}))
     if rows.height:
-        drawn_rows = with_interval(rows, estimate) if estimate else rows
+        drawn_rows = with_interval(rows, estimate, write) if estimate else rows
         table(drawn_rows, name, caption=shown_of(caption, rows.height, total), **shown)
     draw_recipe_link(name, **of, **({"limit": f"{total}"} if limit and total > int(limit) else {}))
     return rows
@@ -207,9 +210,13 @@ def choice(
         on_change=_to_address,
         args=(key, name),
         label_visibility="collapsed" if is_bare else "visible",
-        width=_BARE_WIDTH if is_bare else "stretch",
+        width=_bare_width(shown(chosen) if chosen in options else "") if is_bare else "stretch",
     )
     return st.session_state[key] or ""
+
+
+def _bare_width(chosen: str) -> int:
+    return min(max(_BARE_WIDTH, _BESIDE_TEXT + _CHARACTER * len(chosen)), _WIDEST)
 
 
 def _show(key: str, value: object) -> None:
@@ -297,7 +304,7 @@ def text_choice(name: str, known: Sequence[str]) -> str | None:
         on_change=_text_to_address,
         args=(key, name),
         label_visibility="collapsed",
-        width=_BARE_WIDTH,
+        width=_bare_width("" if chosen is None else labels[chosen]),
     )
     return chosen
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -134,10 +134,12 @@ def _format_shares(shares: pl.Series) -> pl.Series:
     )
 
 
-def with_interval(frame: pl.DataFrame, column: str) -> pl.DataFrame:
+def with_interval(frame: pl.DataFrame, column: str, write: Callable[[float], str] = part) -> pl.DataFrame:
     """`frame` with an estimate and its interval as one text, `0.60 (0.41–0.78)`, in place of the estimate."""
     texts = [
-        None if value is None else part(value) + (f" ({interval(low, high)})" if None not in (low, high) else "")
+        None
+        if value is None
+        else write(value) + (f" ({interval(low, high, write)})" if None not in (low, high) else "")
         for value, low, high in frame.select(column, f"{column}_low", f"{column}_high").iter_rows()
     ]
     return frame.with_columns(pl.Series(column, texts, dtype=pl.String))

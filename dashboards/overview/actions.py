@@ -14,6 +14,7 @@ from slowwave.dashboards.words import number_of, sum_of
 from slowwave.flows.kernel.terminal import shorten_to_width
 
 _MOST, _CHARACTERS, _ID_CHARACTERS = 5, 60, 8
+_IGNORED = "Instructions injected ten times or more, never visible in an answer, that wait for a decision"
 # what an alarm of `project_health` says, and what to do about it; '' is an action of its own already
 _ALARMS = {
     "given to interactions of another": "Stop leaked memories",
@@ -39,7 +40,7 @@ def actions(answers: Answers, of: Mapping[str, str], decided: Mapping[str, str])
         _of_items(items, harmful, "Reject", "harmful memory", "harmful memories", kind="harmful"),
         replace_failing(answers, of),
         _alarm(answers, of, "warning"),
-        _of_items(items, unseen, "Check", "ignored instruction", "ignored instructions", kind="unused"),
+        _of_items(items, unseen, "Check", "ignored instruction", "ignored instructions", kind="unused", title=_IGNORED),
         _of_items(items, rest, "Decide", "other item" if rest.height < waiting.height else "review item"),
         _forgetting(answers, of),
     ]
@@ -54,7 +55,7 @@ def _ignored_to_review(answers: Answers, of: Mapping[str, str]) -> pl.Series:
 
 
 def _of_items(
-    queue: pl.DataFrame, items: pl.DataFrame, do: str, one: str, many: str = "", kind: str = ""
+    queue: pl.DataFrame, items: pl.DataFrame, do: str, one: str, many: str = "", *, kind: str = "", title: str = ""
 ) -> Named | None:
     """Return the action on review items of the queue: of a single one its own, else the list of its kind."""
     if items.is_empty():
@@ -64,9 +65,9 @@ def _of_items(
         item = items.row(0, named=True)
         short = item["item_id"][:_ID_CHARACTERS]
         name = short if queue["item_id"].str.starts_with(short).sum() == 1 else item["item_id"]
-        return Named(text, "", view("review", **opened_by(item)), command_line("review", "show", name))
+        return Named(text, "", view("review", **opened_by(item)), command_line("review", "show", name), title)
     line = command_line("review", "list", **({"kind": kind} if kind else {}))
-    return Named(text, "", view("review", kind=kind), line)
+    return Named(text, "", view("review", kind=kind), line, title)
 
 
 def replace_failing(answers: Answers, of: Mapping[str, str]) -> Named | None:

@@ -208,7 +208,7 @@ def _clearest(asked: _Asked) -> list[Named]:
 
 
 def _using(asked: _Asked) -> Tile:
-    tile = asked.tile("Are they used?", "interactions")
+    tile = asked.tile("Are they used?", "memories", sort="references")
     prompts, injected, used = (asked.shown.sum(name) for name in ("interactions", "injected", "used"))
     if not used and not injected:
         return replace(tile, lacks=_NO_INJECTION if asked.answers.count("memories_by_state") else _NO_MEMORY)

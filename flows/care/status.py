@@ -293,6 +293,8 @@ def _publish(settings: Settings, runs: Callable[[], list[Record]] | None, clock:
         if settings.current.exists():
             return CheckLine("publish", "error", "current.duckdb is a file where a link should be", f"{_PUBLISH} anew")
         return CheckLine("publish", "error", "nothing is published yet", _PUBLISH)
+    if current.is_dir():
+        return CheckLine("publish", "error", "current.duckdb points to a folder", f"remove it; {_PUBLISH} anew")
     facts: dict[str, Any] = {"run_id": current.stem}
     if runs is None:
         return CheckLine(

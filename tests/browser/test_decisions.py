@@ -132,8 +132,7 @@ def test_nothing_lands_without_a_name_or_while_another_writes(deciding: Dashboar
     with writer_lock(deciding.home.settings, "nightly"):
         page.get_by_role("button", name="Reject", exact=True).click()
         expect(page.get_by_role("dialog").get_by_text("slowwave nightly")).to_be_visible()
-        page.keyboard.press("Escape")
-    _press_decision(page, "Reject")
+    page.get_by_role("button", name="Look again").click()
     _land_decision(page, "  ", "whoever")
     expect(page.get_by_text("say who decides")).to_be_visible()
     drawn(page)

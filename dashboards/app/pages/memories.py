@@ -28,7 +28,7 @@ from slowwave.dashboards.charts import memories
 from slowwave.dashboards.cookbook.answers import Answers, with_interval
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.words import NEVER_LANDED, STATES, URGENT_FIRST, number_of, percent, sum_of
+from slowwave.dashboards.words import NEVER_LANDED, STATES, URGENT_FIRST, number_of, percent, signed_points, sum_of
 from slowwave.transforms.core.vocabularies import TRENDS
 
 _SORTS = {
@@ -184,8 +184,9 @@ def _short_list(published: Published, listed: str, bar: PageScope) -> None:
             of,
             most=PAGE_ROWS,
             estimate="lift" if listed == "effect" else "",
+            write=signed_points,
             columns=chosen.columns,
-            labels={"lift": "Effect", "lift_basis": "Basis"},
+            labels={"lift": "Effect, in points", "lift_basis": "Basis"},
         )
 
 

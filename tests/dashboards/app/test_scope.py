@@ -70,8 +70,10 @@ def test_an_agent_alone_is_shown_and_what_the_page_leads_to_is_of_it_too(taught)
     alone = drawn(overview_page, taught, days="0", agent="keeper")
     assert "of 45 answers" in words(alone)
     assert "of 45 answers" not in everybody
-    tile = next(part for part in bodies(alone).split('href="') if part.startswith("interactions?")).partition('"')[0]
-    assert parse_qs(urlsplit(tile.replace("&amp;", "&")).query) == {"agent": ["keeper"], "days": ["0"]}
+    links = [part.partition('"')[0] for part in bodies(alone).split('href="')]
+    tile = next(link for link in links if link.startswith("memories?") and "sort=" in link)
+    query = parse_qs(urlsplit(tile.replace("&amp;", "&")).query)
+    assert query == {"sort": ["references"], "agent": ["keeper"], "days": ["0"]}
 
 
 def test_pages_show_the_days_that_the_address_says(taught):

@@ -344,6 +344,15 @@ def test_a_current_that_points_nowhere_is_an_error(published: SmallHome, capsys:
     assert (code, lines["publish"]["says"]) == (1, "current.duckdb points to a file that is gone")
 
 
+def test_a_current_that_points_to_a_folder_is_an_error(
+    published: SmallHome, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    published.settings.current.unlink()
+    published.settings.current.symlink_to(tmp_path)
+    code, lines = status(capsys)
+    assert (code, lines["publish"]["says"]) == (1, "current.duckdb points to a folder")
+
+
 def test_a_current_that_is_no_link_is_an_error(published: SmallHome, capsys: pytest.CaptureFixture[str]) -> None:
     published.settings.current.unlink()
     published.settings.current.write_bytes(b"copied here")
