@@ -11,6 +11,7 @@ from slowwave.dashboards.app.decisions import decided_since
 from slowwave.dashboards.app.scope import PageScope, comparing, scope_bar
 from slowwave.dashboards.app.widgets import carrying, draw_chart, draw_recipe_link, draw_rows, draw_text, notice
 from slowwave.dashboards.charts import learning, memories
+from slowwave.dashboards.charts.parts import is_blank
 from slowwave.dashboards.cookbook.answers import Answers
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import FIRST_PAGE, project_view
@@ -79,12 +80,16 @@ def _nothing_known(answers: Answers) -> bool:
 
 def _over_time(answers: Answers, chosen: PageScope) -> None:
     of = chosen.of("references_by_day")
-    draw_chart(memories.reinforcement_over_time(answers.rows("references_by_day", _MANY, **of)))
-    draw_recipe_link("references_by_day", **of)
-    with st.expander("Success by week"):
-        of = chosen.of("success_by_week")
-        draw_chart(learning.success_by_week(answers.rows("success_by_week", _MANY, **of)))
-        draw_recipe_link("success_by_week", **of)
+    use = memories.reinforcement_over_time(answers.rows("references_by_day", _MANY, **of))
+    if not is_blank(use):
+        draw_chart(use)
+        draw_recipe_link("references_by_day", **of)
+    of = chosen.of("success_by_week")
+    success = learning.success_by_week(answers.rows("success_by_week", _MANY, **of))
+    if not is_blank(success):
+        with st.expander("Success by week"):
+            draw_chart(success)
+            draw_recipe_link("success_by_week", **of)
     draw_text(chosen.words(), _ALL_DAYS if chosen.shown.scope == Scope() else _ALL_AGENTS)
 
 
