@@ -169,8 +169,8 @@ ROOMS = {
         "observations", "decisions", "llm",
     ),
     "flows": (
-        "kernel", "engines", "lake", "land", "imports", "publish", "llm", "life", "nightly", "ask", "decide", "push",
-        "publish_to", "care", "capture", "mcp", "schedule", "cli",
+        "kernel", "engines", "lake", "land", "imports", "publish", "llm", "lifetime", "nightly", "ask", "decide",
+        "push", "publish_to", "care", "capture", "mcp", "schedule", "cli",
     ),
     "dashboards": ("cookbook", "charts", "overview", "report", "app"),
 }  # fmt: skip

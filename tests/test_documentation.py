@@ -33,9 +33,9 @@ from slowwave.flows.kernel.access.tokens import add_token
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.times import parse_as_of
+from slowwave.flows.lifetime.retention import read_retention_rules
 from slowwave.flows.nightly.nightly import nightly, start_run
 from slowwave.flows.nightly.notify import notify_settings
-from slowwave.flows.nightly.retention import retention
 from slowwave.flows.publish_to.target import Postgres, settled_target
 from slowwave.transforms.graph import EVIDENCE, SERVING
 from slowwave.transforms.imports.adapter import Context
@@ -334,7 +334,7 @@ def test_stated_engines_are_engines(tmp_path: Path) -> None:
 def test_stated_rules_of_retention_are_rules(tmp_path: Path) -> None:
     (block,) = (block for block in _blocks("toml") if "[retention]" in block)
     Settings(tmp_path).settings_file.write_text(block)
-    assert retention(Settings(tmp_path)).is_any
+    assert read_retention_rules(Settings(tmp_path)).is_any
 
 
 def test_stated_settings_of_imports_are_settings(tmp_path: Path) -> None:

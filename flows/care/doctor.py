@@ -36,7 +36,7 @@ from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.current.pointer import ask_once, bucket_of
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lake_format import WHOLE_FORMAT
-from slowwave.flows.lake.let_go.horizons import horizon
+from slowwave.flows.lake.lifetime.horizons import read_horizon
 from slowwave.flows.lake.partitions import partitions_of
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.inbox import inbox_deliveries
@@ -340,13 +340,13 @@ def _evidence(settings: Settings, lake: Lake) -> CheckLine:
     if current is None:
         return CheckLine("evidence", "ok", "nothing published yet")
     used = lake.ledger(DayInputs).filter(pl.col("run_id") == current.stem, pl.col("fingerprint") != "")
-    let_go = horizon(lake.root, "evidence")
+    expired = read_horizon(lake.root, "evidence")
     gone = [
         f"{table.name} of {day}"
         for table in EVIDENCE
         for day, name in partitions_of(used, table).items()
         if not lake.has_evidence(table, day, name)
-        and not (table is MemoryEligibility and let_go and day < let_go.before)
+        and not (table is MemoryEligibility and expired and day < expired.before)
     ]
     if gone:
         says = f"{format_count(len(gone), 'partition')} of current cannot be found: {_some(gone)}"

@@ -10,7 +10,7 @@ from slowwave.flows.kernel.checks import CheckLine, run_check
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.land.readings import keeps_unknown
-from slowwave.flows.nightly.retention import retention
+from slowwave.flows.lifetime.retention import read_retention_rules
 from slowwave.flows.publish_to.target import settled_target
 
 
@@ -19,7 +19,7 @@ def settings_line(settings: Settings) -> CheckLine:
     if not settings.settings_file.exists():
         return CheckLine("settings", "ok", "all at their defaults")
     try:
-        retention(settings)
+        read_retention_rules(settings)
         keeps_unknown(settings)
         source_settings(settings, SOURCES[0].name)
         settled_target(settings)

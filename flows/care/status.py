@@ -28,9 +28,9 @@ from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import format_count, shorten_to_width
 from slowwave.flows.kernel.times import in_words, span, utc_iso, utc_text
 from slowwave.flows.lake.current.pointer import ask_once
-from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.files import LakeFile, check_format, files_by_day, folders_of_no_day, microseconds
 from slowwave.flows.lake.lake_rows import Record, lake_rows
+from slowwave.flows.lake.lifetime.tombstones import is_erasing
 from slowwave.flows.lake.published import current_run, report_file
 from slowwave.flows.land.demo_home import sample_end
 from slowwave.flows.land.inbox import inbox_deliveries

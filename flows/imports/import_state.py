@@ -23,8 +23,8 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import write_durably
-from slowwave.flows.lake.erased.hashes import erased_keys
 from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.lifetime.tombstones import read_tombstones
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.imports.forks import Outline, SeenTurn
 from slowwave.transforms.imports.stores.store_state import (
@@ -190,7 +190,7 @@ class SeenFile:
 
     @cached_property
     def _is_erased(self) -> Callable[[str], bool]:
-        keys = erased_keys(self._lake.root)
+        keys = read_tombstones(self._lake.root)
         return lambda memory_id: keys is not None and keys.is_erased(Memories.name, memory_id)
 
     @cached_property

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import write_durably
-from slowwave.flows.lake.erased.hashes import FOLDER as ERASED
 from slowwave.flows.lake.files import check_format
 from slowwave.flows.lake.lake_format import LAKE_FORMAT, WHOLE_FORMAT
-from slowwave.flows.lake.let_go.horizons import horizon
+from slowwave.flows.lake.lifetime.horizons import read_horizon
+from slowwave.flows.lake.lifetime.tombstones import FOLDER as ERASED
 
 # What leads from the format before to this one, given the lake's folder. Formats 2 and 3 need nothing but their mark.
 STEPS: Mapping[int, Callable[[Path], None]] = {}
@@ -54,7 +54,7 @@ def mark_taken_from(root: Path) -> None:
 
 
 def _is_taken_from(root: Path) -> bool:
-    return bool(storage_of(root).files(root / ERASED)) or horizon(root, "texts") is not None
+    return bool(storage_of(root).files(root / ERASED)) or read_horizon(root, "texts") is not None
 
 
 def _mark(root: Path, text: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from slowwave.flows.kernel.columns.declared import READ
 from slowwave.flows.kernel.storage.storage import on_disk
-from slowwave.transforms.core.columns import TEXT_LET_GO
+from slowwave.transforms.core.columns import EXPIRED_TEXT
 
 
 def with_lake_rows(sql: str) -> str:
@@ -32,9 +32,9 @@ def with_lake_rows(sql: str) -> str:
 
 
 def shown_column_sql(table: str, name: str) -> str:
-    """A column as people see it: no prompt that lands is blank, so one that is was let go of."""
+    """A column as people see it: no prompt that lands is blank, so one that is has expired."""
     if (table, name) == ("interactions", "prompt"):
-        return f"CASE WHEN prompt = '' THEN '{TEXT_LET_GO}' ELSE prompt END"
+        return f"CASE WHEN prompt = '' THEN '{EXPIRED_TEXT}' ELSE prompt END"
     return f'"{name}"'
 
 

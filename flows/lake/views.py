@@ -11,7 +11,7 @@ from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.checked_files import FileChecks, counted_rows
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.core.schema import Landed
-from slowwave.transforms.landing.erased.let_go import shown_prompt
+from slowwave.transforms.landing.lifetime.expired_texts import show_prompt
 from slowwave.transforms.landing.tables import LANDED, Interactions
 from slowwave.transforms.landing.versions import is_visible, winning_versions
 
@@ -38,7 +38,7 @@ class LandedViews:
             self.frames[f"{table.name}_log"] = lake.scan_rows(table, files)
             self.frames[table.name] = _winning_versions(table, counted_rows(lake, checks, table, files), cut)
         for name in (Interactions.name, f"{Interactions.name}_log"):
-            self.frames[name] = self.frames[name].with_columns(shown_prompt())
+            self.frames[name] = self.frames[name].with_columns(show_prompt())
 
     def is_outdated(self) -> bool:
         """Whether a listed file has gone: a compaction has merged it into another, and the list must be taken again."""

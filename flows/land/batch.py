@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.flows.land.erased import ERASED
+from slowwave.flows.lake.lifetime.erased_rows import ERASED_REASON
 from slowwave.flows.land.small_files import FILE_NUMBER
 from slowwave.transforms.landing.landed_rows import ROW_NUMBER, LandedRows
 from slowwave.transforms.landing.tables import LANDED
@@ -44,7 +44,7 @@ class Batch:
         for at, frame in enumerate(self.quarantine):
             if frame[FILE_NUMBER][0] == file_number:
                 of_file = pl.col(ROW_NUMBER).is_null() & is_whole
-                told = pl.when(of_file).then(pl.lit(ERASED)).otherwise("reason").alias("reason")
+                told = pl.when(of_file).then(pl.lit(ERASED_REASON)).otherwise("reason").alias("reason")
                 self.quarantine[at] = frame.with_columns(told, kept_file=pl.lit(None, pl.String))
 
     def add_together(self, frames: dict[str, list[pl.DataFrame]]) -> None:

@@ -20,10 +20,10 @@ import polars as pl
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.flows.kernel.stage_costs import stage_cost
-from slowwave.flows.lake.erased.hashes import erased_keys
 from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.lifetime.erased_rows import ERASED_REASON, NONE_ERASED, ErasedRows
+from slowwave.flows.lake.lifetime.tombstones import read_tombstones
 from slowwave.flows.land.batch import Batch
-from slowwave.flows.land.erased import ERASED, NONE_ERASED, ErasedRows
 from slowwave.flows.land.formats.chunk import Chunk
 from slowwave.flows.land.formats.delivery import chunks, file_hash, open_delivery
 from slowwave.flows.land.inbox import Delivery
@@ -93,7 +93,7 @@ class Landing:
         self._small = SmallFiles()
         self._seen: dict[str, set[str]] = {table.name: set() for table in LANDED}
         self._batches = 0
-        erased = erased_keys(self.known.root) if self.known is not None else None
+        erased = read_tombstones(self.known.root) if self.known is not None else None
         self._erased = ErasedRows(erased) if erased else NONE_ERASED
 
     @stage_cost("land")
@@ -168,7 +168,7 @@ class Landing:
         if place in self._landed_files:
             file.delivered = file.duplicate = self._landed_files[place]
             self.report.already.append(file.source)
-            if self.known is not None and self._erased.landed_before(self.known, file.file_hash):
+            if self.known is not None and self._erased.may_hold_erased(self.known, file.file_hash):
                 self._refuse_erased(pending, handle)
             return
         reading = self._reading(pending)
@@ -189,7 +189,7 @@ class Landing:
         file, reading = pending.file, self._reading(pending)
         pieces = chunks(handle, file.source, self.longest_row, reading.names)
         for _, refused in self._land_chunks(file, pieces, self.kind, reading):
-            rows = self._erased.newly_refused(refused)
+            rows = self._erased.select_newly_refused(refused)
             file.quarantined += rows.height
             file.duplicate -= rows.height
             self._count(Counter(rows["reason"]))
@@ -197,7 +197,7 @@ class Landing:
 
     def _count(self, reasons: Counter[str]) -> None:
         self.report.count_reasons(reasons)
-        self.report.erased += reasons[ERASED]
+        self.report.erased += reasons[ERASED_REASON]
         self.report.left_out += sum(count for reason, count in reasons.items() if reason.startswith(LEFT_OUT))
 
     def _land_small(self) -> None:
@@ -244,11 +244,11 @@ class Landing:
             reasons.update(refused["reason"])
             file.is_refused_whole = file.delivered == refused[ROW_NUMBER].null_count() == 1
             must_be_kept = must_be_kept or refused["kept_file"].count() > 0
-            holds_erased = holds_erased or self._erased.are_among(refused)
+            holds_erased = holds_erased or self._erased.has_erased(refused)
             self._add(file, landed, refused)
         with stopping():
             check_unchanged(file, handle, before)
-        is_found = must_be_kept and not holds_erased and self._erased.stand_in(handle)
+        is_found = must_be_kept and not holds_erased and self._erased.is_in_file(handle)
         if holds_erased or is_found:
             self._batch.without_bytes(file.file_number, is_whole=is_found)
         elif must_be_kept and self.lake is not None:

@@ -12,7 +12,7 @@ import polars as pl
 
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.land.erased import ERASED
+from slowwave.flows.lake.lifetime.erased_rows import ERASED_REASON
 from slowwave.flows.land.formats.chunk import CHUNK_BYTES, CHUNK_ROWS, BadRow, Chunk
 from slowwave.flows.land.formats.contract_names import partition_values, with_contract_names
 from slowwave.flows.land.formats.csv import csv_chunks
@@ -92,7 +92,7 @@ class Attempt:
 def attempts(lake: Lake) -> list[Attempt]:
     """What is in quarantine, file by file, in the order it came in."""
     refused, resolved = refused_rows(lake)
-    refused = refused.filter(pl.col("reason") != ERASED)
+    refused = refused.filter(pl.col("reason") != ERASED_REASON)
     refused = pl.concat([pl.DataFrame(schema=polars_schema(Quarantine)), *with_texts(lake, Quarantine, refused)])
     is_kept = (pl.col("raw_text") != "") | pl.col("kept_file").is_not_null()
     refused = refused.filter(is_kept)  # of others nothing is there any more that could be tried

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from slowwave.flows.kernel.columns.declared import IDS
-from slowwave.flows.lake.erased.hashes import erased_keys
+from slowwave.flows.lake.lifetime.tombstones import read_tombstones
 from slowwave.flows.mcp.published import NarrowedPublish
 
 ERASED = "(erased)"
@@ -23,7 +23,7 @@ def hide_ids(asked: NarrowedPublish, value: Any) -> Any:  # noqa: ANN401 - whate
 
 
 def _find_hidden_ids(asked: NarrowedPublish, ids: Collection[Id]) -> dict[Id, str]:
-    erased = erased_keys(asked.lake)
+    erased = read_tombstones(asked.lake)
     gone = {one: ERASED for one in ids if erased is not None and erased.is_erased(*one)}
     if asked.narrowed.user is None:
         return gone

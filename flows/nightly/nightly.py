@@ -19,9 +19,9 @@ from slowwave.flows.imports.connections import Imported, received_deliveries
 from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.lake.engine import suited_engine
-from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.let_go.horizons import horizon
+from slowwave.flows.lake.lifetime.horizons import read_horizon
+from slowwave.flows.lake.lifetime.tombstones import is_erasing
 from slowwave.flows.lake.misfits import explain_read_error
 from slowwave.flows.lake.published import current_run, run_path
 from slowwave.flows.land.inbox import inbox_deliveries, inbox_otlp, passed_over
@@ -39,8 +39,8 @@ from slowwave.transforms.landing.ledger_tables import RunFiles, Runs
 from slowwave.transforms.landing.tables import LANDED
 
 if TYPE_CHECKING:
-    from slowwave.flows.life.erase import Erased
-    from slowwave.flows.nightly.retention import Retention
+    from slowwave.flows.lifetime.erasure_steps import CompletedErasure
+    from slowwave.flows.lifetime.retention import RetentionRules
 
 __all__ = [
     "NightlyResult",
@@ -72,8 +72,8 @@ class NightlyResult:
     serving: Path | None
     asked: str = ""
     report: str = ""  # where it is, or why it is not
-    erased: Erased | None = None  # by an erasure that had begun, and is ended
-    retained: str = ""  # what went by age
+    erased: CompletedErasure | None = None  # by an erasure that had begun, and is ended
+    expired: str = ""  # what went by age
     engine: str = "local"  # what built the days
 
     @property
@@ -169,12 +169,12 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
     as_of = as_of or run.started_at
     asked = ""
     try:
-        rules = _rules(run)  # a mistake in them is said before a night is made, not after
+        rules = _read_rules(run)  # a mistake in them is said before a night is made, not after
         if run.imported is None and run.settings.connections_file.exists():
             run.stage("import", import_sources, run)
         run.begin("land")
         erasing = is_erasing(run.lake.root)
-        gone = run.stage("erase", _take_begun, run) if erasing else None
+        removed = run.stage("erase", _continue_erasure, run) if erasing else None
         run.stage("land", land_inbox, run)
         as_of = utc_now() if run.imported and run.imported.rows and not explicit else as_of
         if run.params.llm.model and not explicit:
@@ -208,9 +208,9 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
         raise told from error
     from slowwave.flows.nightly.prune import prune
 
-    erased = run.stage("erase", _end_begun, run, gone) if gone is not None else None
+    erased = run.stage("erase", _complete_erasure, run, removed) if removed is not None else None
     run.stage("prune", prune, run.settings, run.lake)
-    retained = _let_go(run, rules) if rules is not None else ""
+    expired = _apply_retention(run, rules) if rules is not None else ""
     return NightlyResult(
         run.run_id,
         row["status"],
@@ -224,47 +224,47 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
         path,
         asked,
         erased=erased,
-        retained=retained,
+        expired=expired,
         engine=run.engine.name,
     )
 
 
 def require_texts(run: Run, plan: BuildPlan) -> None:
-    """Raises UserError where a publish of the past would need texts that were let go of."""
-    if horizon(run.lake.root, "texts"):
-        from slowwave.flows.nightly.retained import texts
+    """Raises UserError where a publish of the past would need texts that have expired."""
+    if read_horizon(run.lake.root, "texts"):
+        from slowwave.flows.lifetime import retention
 
-        texts.require_texts(run.lake.root, plan)
+        retention.require_texts(run.lake.root, plan)
 
 
-def _rules(run: Run) -> Retention | None:
-    """What the settings let go of by age; None where nothing goes. Raises UserError where they cannot be used."""
+def _read_rules(run: Run) -> RetentionRules | None:
+    """Return the rules of `[retention]`; None where nothing goes by age. Raises UserError where they cannot be used."""
     if not run.settings.settings_file.exists():
         return None
-    from slowwave.flows.nightly.retention import retention
+    from slowwave.flows.lifetime.retention import read_retention_rules
 
-    rules = retention(run.settings)
+    rules = read_retention_rules(run.settings)
     return rules if rules.is_any else None
 
 
-def _let_go(run: Run, rules: Retention) -> str:
-    """Let go of what is that old; what went, in words."""
-    from slowwave.flows.nightly.retention import let_go, retained_line
+def _apply_retention(run: Run, rules: RetentionRules) -> str:
+    """Delete what is that old; return what went, in words."""
+    from slowwave.flows.lifetime.retention import apply_retention, describe_expired
 
-    return retained_line(run.stage("retain", let_go, run.settings, run.lake, rules))
-
-
-def _take_begun(run: Run) -> Counter[str]:
-    """What an erasure that has begun takes from the lake. It is slow to load, which other nights do not need."""
-    from slowwave.flows.life.erase import take_begun
-
-    return take_begun(run)
+    return describe_expired(run.stage("retain", apply_retention, run.settings, run.lake, rules))
 
 
-def _end_begun(run: Run, gone: Counter[str]) -> Erased | None:
-    from slowwave.flows.life.erase import end_begun
+def _continue_erasure(run: Run) -> Counter[str]:
+    """Take from the lake what an erasure takes that has begun. It is slow to load, which other nights do not need."""
+    from slowwave.flows.lifetime.erasure_steps import continue_erasure
 
-    return end_begun(run, gone)
+    return continue_erasure(run)
+
+
+def _complete_erasure(run: Run, removed: Counter[str]) -> CompletedErasure | None:
+    from slowwave.flows.lifetime.erasure_steps import complete_erasure
+
+    return complete_erasure(run, removed)
 
 
 def quick_night(run: Run) -> NightlyResult | None:

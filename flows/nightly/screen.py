@@ -193,7 +193,7 @@ def result_lines(settings: Settings, result: NightlyResult) -> Lines:
             lines += [*memory_lines(result.serving), *learned_lines(result.serving)]
         lines += _finding_lines(result)
     lines += erased_lines(result)
-    lines += [("went by age", result.retained)] if result.retained else []
+    lines += [("expired", result.expired)] if result.expired else []
     lines += [("report", result.report)] if result.report else []
     return lines
 
@@ -202,8 +202,8 @@ def erased_lines(result: NightlyResult) -> Lines:
     """That an erasure, killed before, is ended, and where it still stands."""
     if result.erased is None:
         return []
-    asked = ", ".join(f"{kind} {quote_shortened(name)}" for kind, name in result.erased.erasure.asked)
-    return [("erased", f"{asked}, as had begun"), *(("still in", one) for one in result.erased.looked.left)]
+    asked = ", ".join(f"{kind} {quote_shortened(name)}" for kind, name in result.erased.erasure.targets)
+    return [("erased", f"{asked}, as had begun"), *(("still in", one) for one in result.erased.home.remaining)]
 
 
 def _ledger_entry(settings: Settings, run_id: str) -> dict[str, Any]:

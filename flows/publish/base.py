@@ -17,7 +17,7 @@ import duckdb
 import polars as pl
 
 from slowwave.flows.kernel.code_hash import code_hash
-from slowwave.flows.lake.erased.hashes import is_erasing
+from slowwave.flows.lake.lifetime.tombstones import is_erasing
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.publish.plan import BuildPlan
 from slowwave.flows.publish.run import Run

@@ -16,7 +16,7 @@ import polars as pl
 
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.lake.lake import written_columns
-from slowwave.flows.lake.let_go.horizons import horizon
+from slowwave.flows.lake.lifetime.horizons import read_horizon
 from slowwave.flows.lake.partitions import name_of, unlike
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.replay_inputs import ReplayInputs
@@ -60,7 +60,7 @@ class BuildPlan:
         self.log = log
         self.full = full
         self._evidence_hash = log.params.evidence_hash()
-        self._eligible_from = horizon(log.lake.root, "evidence")
+        self._eligible_from = read_horizon(log.lake.root, "evidence")
         self._known: dict[_Key, _Row] = {}
         self._before: dict[tuple[str, date], _Row] = {}
         self._cited: set[date] = set()

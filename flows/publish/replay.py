@@ -13,7 +13,7 @@ from slowwave.flows.kernel.memory import give_back
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.lake import scan_declared
-from slowwave.flows.lake.let_go.kept import scan_kept
+from slowwave.flows.lake.lifetime.expired_texts import scan_retained
 from slowwave.flows.lake.pieces import Between, gathered_pieces, pieces
 from slowwave.flows.publish.large_days import first_and_last, interactions_of, merge_files
 from slowwave.flows.publish.log_as_of import LogAsOf
@@ -26,12 +26,17 @@ from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.node import Given, GraphError, LandedInput, Node, source_name
 from slowwave.transforms.core.schema import Table, polars_schema
 from slowwave.transforms.evidence.eligibility import ELIGIBLE, eligible_pool
-from slowwave.transforms.evidence.kept.kept import echoed_before, found_before, used_before
-from slowwave.transforms.evidence.kept.tables import KeptReferences, KeptStatements
 from slowwave.transforms.evidence.memory_days import memory_days_of_parts, replayed_interactions
 from slowwave.transforms.evidence.nodes import MEMORY_POOL, REPLAYED, TEXTS, USED_MEMORIES
 from slowwave.transforms.evidence.reach import REACH, within_reach
 from slowwave.transforms.evidence.references import memory_references
+from slowwave.transforms.evidence.retained import (
+    KeptReferences,
+    KeptStatements,
+    find_retained,
+    select_quoted,
+    select_used,
+)
 from slowwave.transforms.evidence.statements.extract import extracted_statements
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.tables import (
@@ -42,7 +47,7 @@ from slowwave.transforms.evidence.tables import (
 )
 from slowwave.transforms.evidence.used.memories import USED, used_memories_by_day
 from slowwave.transforms.graph import BUCKETED, EVIDENCE, NODES, node_of
-from slowwave.transforms.landing.erased.let_go import is_let_go
+from slowwave.transforms.landing.lifetime.expired_texts import is_text_expired
 from slowwave.transforms.landing.tables import Interactions
 
 # Days are matched together up to this much text (uncompressed), and texts are held in slices of this size.
@@ -333,7 +338,7 @@ def _slices(
 
 def _references(log: LogAsOf, rows: pl.DataFrame, judged: Mapping[date, _Day], times: Times) -> pl.DataFrame:
     """memory_references of interactions with their texts."""
-    is_gone = rows.select(is_let_go()).to_series()
+    is_gone = rows.select(is_text_expired()).to_series()
     with stage_cost("used", "used_memories_by_day"):
         give_back()
         used = _used(log, rows.filter(~is_gone), judged)
@@ -343,18 +348,18 @@ def _references(log: LogAsOf, rows: pl.DataFrame, judged: Mapping[date, _Day], t
         params, echoed = node_of(MemoryReferences).select_params(log.params), None
         if is_gone.any():
             gone = rows.filter(is_gone)
-            kept = scan_kept(log.lake, KeptReferences, _days_of(gone))
-            before = found_before(kept, gone, pool.lazy())
-            used, echoed = pl.concat([used, used_before(before)]), echoed_before(before)
+            kept = scan_retained(log.lake, KeptReferences, _days_of(gone))
+            before = find_retained(kept, gone, pool.lazy())
+            used, echoed = pl.concat([used, select_used(before)]), select_quoted(before)
         return memory_references(rows, pool, used, params, echoed)
 
 
 def _statements_before(log: LogAsOf, rows: pl.DataFrame) -> pl.DataFrame:
     """What was extracted from texts that have gone since."""
-    gone = rows.filter(is_let_go())
+    gone = rows.filter(is_text_expired())
     if gone.is_empty():
         return pl.DataFrame(schema=polars_schema(ExtractedStatements))
-    kept = scan_kept(log.lake, KeptStatements, _days_of(gone)).unique(KeptStatements.key)
+    kept = scan_retained(log.lake, KeptStatements, _days_of(gone)).unique(KeptStatements.key)
     return kept.join(gone.lazy().select("row_hash"), on="row_hash", how="semi").drop("row_hash").collect()
 
 

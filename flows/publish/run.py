@@ -25,7 +25,7 @@ from slowwave.flows.kernel.terminal import terminal_safe
 from slowwave.flows.kernel.version import VERSION
 from slowwave.flows.lake.files import check_format
 from slowwave.flows.lake.lake import Lake, make_lake
-from slowwave.flows.lake.let_go.horizons import horizon
+from slowwave.flows.lake.lifetime.horizons import read_horizon
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.land import LandingReport
 from slowwave.transforms.core.columns import ROW_FATES
@@ -95,7 +95,7 @@ class Run:
 
     @cached_property
     def _texts_from(self) -> date | None:
-        reached = horizon(self.lake.root, "texts")
+        reached = read_horizon(self.lake.root, "texts")
         return reached.before if reached else None
 
     def begin(self, stage: str) -> None:

@@ -13,8 +13,8 @@ import polars as pl
 
 from slowwave.flows.kernel.memory import give_back, has_held_much
 from slowwave.flows.kernel.storage.storage import storage_of
-from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.lake import LakeFile, scan_declared
+from slowwave.flows.lake.lifetime.tombstones import is_erasing
 from slowwave.flows.publish.base import COMPARED, TAKEN_OVER, Base
 from slowwave.flows.publish.plan import BuildPlan, together
 from slowwave.flows.publish.replayed import replayed_interactions

@@ -13,8 +13,8 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quote_shortened, terminal_safe
-from slowwave.flows.lake.erased.hashes import erased_keys
 from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.lifetime.tombstones import read_tombstones
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.push.door import Door
 from slowwave.flows.push.places import Place
@@ -109,7 +109,7 @@ def planned_push(settings: Settings, lake: Lake, place: Place, door: Door, users
     plan.finished = find_unfinished_pushes(decided, states)
     by_hand = [(one, asked[one]) for one in ids if one in asked and one not in states]
     plan.patches = door.patches([(one, said.content) for one, said in by_hand if _is_by_hand(said)])
-    keys = erased_keys(lake.root)
+    keys = read_tombstones(lake.root)
     erased = {one for one in {*ids, *seen.changed} if keys is not None and keys.is_erased(Memories.name, one)}
     plan.kept = [(one, _ERASED) for one in sorted(erased & {*states, *seen.changed})]
     plan.refused = [(one, _NEW) for one in sorted(seen.changed - seen.memory_ids - erased)]

@@ -12,7 +12,8 @@ from thorough import IS_THOROUGH
 
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
-from slowwave.flows.nightly.erasing import Asked, erase
+from slowwave.flows.lifetime.erasure import ErasureTargets
+from slowwave.flows.nightly.erasure_night import erase
 from tests.laws.deliveries import START, jsonl, packed, rows
 from tests.laws.deliveries import formats as any_format
 from tests.laws.home import Home, Row
@@ -24,7 +25,7 @@ asked_for = st.sampled_from(
 )  # fmt: skip
 
 
-def is_of(row: Row | bytes, asked: Asked, erased: set[str]) -> bool:
+def is_of(row: Row | bytes, asked: ErasureTargets, erased: set[str]) -> bool:
     """Whether an erasure takes a row that is not the outcome of an erased interaction."""
     if isinstance(row, bytes):
         return False
@@ -33,7 +34,7 @@ def is_of(row: Row | bytes, asked: Asked, erased: set[str]) -> bool:
     return own in erased or any(row.get(names[kind]) == name for kind, name in asked)
 
 
-def never_delivered(delivered: list[Row | bytes], asked: Asked) -> list[Row | bytes]:
+def never_delivered(delivered: list[Row | bytes], asked: ErasureTargets) -> list[Row | bytes]:
     """What is left of rows without those of erased interactions, their outcomes, and erased memories."""
     rows = [row for row in delivered if isinstance(row, dict)]
     interactions = {row["interaction_id"] for row in rows if "prompt" in row and is_of(row, asked, set())}
@@ -68,7 +69,7 @@ def erased(home: Home, *asked: tuple[str, str]) -> Any:
 )
 @settings(suppress_health_check=[HealthCheck.too_slow], max_examples=40 if IS_THOROUGH else 8)
 def test_what_was_erased_was_never_delivered(
-    first: list[Row | bytes], second: list[Row | bytes], again: Any, form: Any, asked: Asked,
+    first: list[Row | bytes], second: list[Row | bytes], again: Any, form: Any, asked: ErasureTargets,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:  # fmt: skip
     home, other = (Home(tmp_path_factory.mktemp("home")) for _ in range(2))
@@ -82,7 +83,7 @@ def test_what_was_erased_was_never_delivered(
     except UserError:
         assert len(left) == len([*first, *second])
         return
-    assert done.night.erased.looked.left == []
+    assert done.night.erased.home.remaining == []
     other.drop("left.jsonl", jsonl(left))
     other.nightly(NIGHT)
     assert home.hashes() == other.hashes()

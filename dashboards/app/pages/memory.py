@@ -42,7 +42,7 @@ from slowwave.flows.kernel.columns.declared import FACTS, LABELS
 from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 from slowwave.flows.kernel.times import utc_text
-from slowwave.flows.lake.erased.hashes import erased_keys
+from slowwave.flows.lake.lifetime.tombstones import read_tombstones
 
 Memory = dict[str, Any]
 
@@ -107,7 +107,7 @@ def memory_page(published: Published) -> None:
 
 def _erased_at(memory: Memory) -> datetime | None:
     """When a memory of which nothing is known was erased; None: it was not."""
-    keys = erased_keys(settings_from_environment().lake_folder) if memory["status"] is None else None
+    keys = read_tombstones(settings_from_environment().lake_folder) if memory["status"] is None else None
     return keys.erased_at("memories", memory["memory_id"]) if keys else None
 
 

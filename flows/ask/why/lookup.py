@@ -46,9 +46,9 @@ from slowwave.flows.ask.why.runs import run_about
 from slowwave.flows.kernel.columns.declared import CARRIED, COUNTED, OF_CHANGE, READ
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import format_count, shorten_to_width
-from slowwave.flows.lake.erased.hashes import erased_keys
 from slowwave.flows.lake.files import files_by_day
-from slowwave.flows.lake.let_go.horizons import horizon
+from slowwave.flows.lake.lifetime.horizons import read_horizon
+from slowwave.flows.lake.lifetime.tombstones import read_tombstones
 from slowwave.flows.lake.near_ids import NEAR_PUBLISHED, SHOWN_NEAR
 from slowwave.flows.lake.sql import no_globs
 
@@ -185,7 +185,7 @@ class Publish:
         if not about:
             return None
         outcomes = self.records(OUTCOMES_OF, id=interaction_id)
-        texts = horizon(self._lake, "texts") if self._lake is not None else None
+        texts = read_horizon(self._lake, "texts") if self._lake is not None else None
         return {
             "interaction_id": interaction_id,
             **{name: about[0][name] for name in _OF_INTERACTION[1:]},
@@ -358,7 +358,7 @@ def _describe_erased_id(lake: Path | None, given: str) -> str:
 
 
 def _erased_at(lake: Path | None, table: str, given: str) -> datetime | None:
-    keys = erased_keys(lake) if lake is not None else None
+    keys = read_tombstones(lake) if lake is not None else None
     return keys.erased_at(table, given) if keys else None
 
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from slowwave.flows.ask.why.queries import PARTITIONS, READ_BY_DAY
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.files import files_by_day
-from slowwave.flows.lake.let_go.horizons import horizon
+from slowwave.flows.lake.lifetime.horizons import read_horizon
 from slowwave.flows.lake.sql import no_globs
 
 
@@ -26,7 +26,7 @@ class QueryFunction(Protocol):
 class Partitions:
     """The evidence files a run was published from; `missing` counts those that are gone, None: not even named.
 
-    `listed_from`: of days before it was let go where memories were eligible; None: of none.
+    `listed_from`: of days before it, where memories were eligible has expired; None: of none.
     """
 
     replayed_interactions: list[str]
@@ -47,13 +47,13 @@ def partitions_of(lake: Path, run_id: str, rows: QueryFunction) -> Partitions:
         table: [evidence / table / f"day={day}" / f"{names[at]}.parquet" for day, *names in days]
         for at, table in enumerate(READ_BY_DAY)
     }
-    storage, reached = storage_of(evidence), horizon(lake, "evidence")
+    storage, reached = storage_of(evidence), read_horizon(lake, "evidence")
     there = {table: [path for path in paths if storage.exists(path)] for table, paths in found.items()}
     gone = {table: set(paths) - set(there[table]) for table, paths in found.items()}
     before = f"day={reached.before}" if reached else ""
-    let_go = [path for path in gone["memory_eligibility"] if path.parent.name < before]
+    expired = [path for path in gone["memory_eligibility"] if path.parent.name < before]
     return Partitions(
         **{table: no_globs(paths) for table, paths in there.items()},
-        missing=sum(map(len, gone.values())) - len(let_go),
-        listed_from=reached.before if reached and let_go else None,
+        missing=sum(map(len, gone.values())) - len(expired),
+        listed_from=reached.before if reached and expired else None,
     )

@@ -30,7 +30,7 @@ from slowwave.flows.ask.why.text import (
 )
 from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import utc_text
-from slowwave.transforms.core.columns import TEXT_LET_GO
+from slowwave.transforms.core.columns import EXPIRED_TEXT
 
 Record = dict[str, Any]
 
@@ -128,7 +128,7 @@ def interaction_facts(found: Record) -> list[Fact]:
     interaction_id, memories = found["interaction_id"], interaction_memories(found)
     about = ", ".join(f"{name} {found[key]}" for name, key in _ABOUT.items() if found[key])
     outcomes = sorted(found["outcomes"], key=lambda row: not row["is_deciding"])
-    known_text = f"({TEXT_LET_GO})" if found["is_text_let_go"] else "(not known)"
+    known_text = f"({EXPIRED_TEXT})" if found["is_text_let_go"] else "(not known)"
     by_use = {
         "injected": found["injected"],
         "quoted": found["echoed"],

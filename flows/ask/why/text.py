@@ -11,7 +11,7 @@ from typing import Any
 from slowwave.flows.ask.why.layout import align_columns, format_lines, more, width, wrap_text
 from slowwave.flows.kernel.terminal import format_count, shorten_to_width, terminal_safe
 from slowwave.flows.kernel.times import utc_text
-from slowwave.transforms.core.columns import TEXT_LET_GO
+from slowwave.transforms.core.columns import EXPIRED_TEXT
 from slowwave.transforms.lift.words import ASSOCIATED, describe_comparison
 
 Record = dict[str, Any]
@@ -82,7 +82,7 @@ def interaction_text(found: Record, words: list[str], evidence: list[str]) -> st
         f"interaction {found['interaction_id']}",
         f"{utc_text(found['occurred_at'])}, {about}",
         f"as of {utc_text(found['as_of'])}, published by run {found['run_id']}",
-        *([f"{TEXT_LET_GO}: what was found in it before counts"] if found["is_text_let_go"] else []),
+        *([f"{EXPIRED_TEXT}: what was found in it before counts"] if found["is_text_let_go"] else []),
         *words,
         "",
         f"injected {len(found['injected'])}: memories put into it (memories_used)",

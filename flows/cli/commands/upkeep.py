@@ -26,8 +26,8 @@ def retain(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what each rule would free.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Let go of what is older than [retention] in settings.toml says, as every night does."""
-    from slowwave.flows.cli.life.retain import run_retain
+    """Delete what is older than [retention] in settings.toml says, as every night does."""
+    from slowwave.flows.cli.lifetime.retain import run_retain
 
     run_retain(settings_from_environment(), dry_run=dry_run, yes=yes)
 
@@ -52,7 +52,7 @@ def erase(
     Rows that were erased are refused when they are delivered again. Rows with other ids land as ever, of the same
     user or session too.
     """
-    from slowwave.flows.cli.life.erase import run_erase
+    from slowwave.flows.cli.lifetime.erase import run_erase
 
     named = {"user": users, "session": sessions, "interaction": interactions, "memory": memories}
     asked = [(kind, name) for kind, names in named.items() for name in names or []]

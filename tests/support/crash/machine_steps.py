@@ -17,17 +17,17 @@ from slowwave.flows.decide.review import published_review, review
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.let_go.horizons import horizon
-from slowwave.flows.lake.let_go.kept import KEPT
+from slowwave.flows.lake.lifetime.erased_rows import ERASED_REASON
+from slowwave.flows.lake.lifetime.expired_texts import RETAINED
+from slowwave.flows.lake.lifetime.horizons import read_horizon
+from slowwave.flows.lake.lifetime.tombstones import is_erasing
 from slowwave.flows.lake.published import current_run
-from slowwave.flows.land.erased import ERASED
+from slowwave.flows.lifetime.retention import RetentionRules, apply_retention
 from slowwave.flows.nightly.as_of import serving_as_of
-from slowwave.flows.nightly.erasing import Erasing, erase, preview
+from slowwave.flows.nightly.erasure_night import ErasureNight, erase, preview_erasure
 from slowwave.flows.nightly.nightly import nightly
 from slowwave.flows.nightly.prune import prune
-from slowwave.flows.nightly.retention import Retention, let_go
 from slowwave.flows.publish.run import start_run
 from slowwave.transforms.decisions.effects import HOLD, RELEASE
 from slowwave.transforms.decisions.review.changes import ReviewCommand
@@ -42,7 +42,7 @@ _LANDED = (
     "moved_keys",
     "FORMAT",
     "let_go",
-    *(one.name for one in KEPT),
+    *(one.name for one in RETAINED),
 )
 
 
@@ -118,7 +118,7 @@ def planned(home: Path, kind: str, name: str) -> dict[str, list[str]]:
     """The ids that erasing this would take, by landed table; none where nothing of it is there."""
     settings = Settings(home)
     try:
-        erasure = preview(settings, Lake(settings.lake_folder), ((kind, name),)).erasure
+        erasure = preview_erasure(settings, Lake(settings.lake_folder), ((kind, name),)).erasure
     except UserError:
         return {}
     return {table: sorted(ids) for table, ids in erasure.keys.items() if ids}
@@ -129,16 +129,16 @@ def erased(home: Path, kind: str, name: str) -> list[str]:
     settings = Settings(home)
     with writer_lock(settings, "erase"):
         done = erase(settings, ((kind, name),))
-    assert isinstance(done, Erasing)
+    assert isinstance(done, ErasureNight)
     assert done.night.erased is not None, "an erasure was not ended"
-    return done.night.erased.looked.left
+    return done.night.erased.home.remaining
 
 
 def retained(home: Path, **days: int) -> list[str]:
-    """`slowwave lake retain --yes`: the rules that let go of something."""
+    """`slowwave lake retain --yes`: the rules that deleted something."""
     settings = Settings(home)
     with writer_lock(settings, "retain"):
-        gone = let_go(settings, Lake(settings.lake_folder), Retention(**days))
+        gone = apply_retention(settings, Lake(settings.lake_folder), RetentionRules(**days))
     return [rule for rule, one in gone.items() if one.things]
 
 
@@ -169,9 +169,9 @@ def accounts(home: Path) -> dict[str, Any]:
         )["file_hash"].to_list(),
         "files": files["file_hash"].unique().to_list(),
         "refused": refused.select("file_hash", "raw_text", "kept_file").rows(),
-        "erased_again": refused.filter(pl.col("reason") == ERASED)["file_hash"].unique().to_list(),
+        "erased_again": refused.filter(pl.col("reason") == ERASED_REASON)["file_hash"].unique().to_list(),
         "is_erasing": is_erasing(lake.root),
-        "exact_from": reached.as_of.isoformat() if (reached := horizon(lake.root, "texts")) else "",
+        "exact_from": reached.as_of.isoformat() if (reached := read_horizon(lake.root, "texts")) else "",
         "ids": ids,
         "kept": kept,
         "inbox": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (home / "inbox").glob("*")},

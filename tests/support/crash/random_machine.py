@@ -67,7 +67,7 @@ class World:
     clock: datetime = _BEGINS
     delivered: list[Delivery] = field(default_factory=list)
     files: int = 0
-    has_let_go: bool = False
+    has_expired: bool = False
     erased: dict[str, set[str]] = field(default_factory=dict)
     # what an erasure was to take that may not have begun
     unsure: dict[str, set[str]] = field(default_factory=dict)
@@ -252,7 +252,7 @@ class Machine:
         self._same(found, self._must(self._do("machine_rebuilt", as_of=past)), f"the replay as of {past}")
 
     def _past(self) -> str:
-        """An earlier instant; '' where texts that it would need may have been let go of."""
+        """An earlier instant; '' where texts that it would need may have expired."""
         past = _text(self.world.clock - timedelta(hours=self.chance.randint(1, 200)))
         is_there = (self.world.home / "lake" / "let_go" / "texts.json").exists()
         reached = self._must(self._do("machine_accounts"))["exact_from"] if is_there else ""
@@ -285,8 +285,8 @@ class Machine:
             rules = ("runs_days", "quarantine_days", "texts_days", "evidence_days")
             days = {rule: self.chance.randint(1, 9) for rule in rules}
             for rule in self._must(self._do("machine_retained", **days)):
-                self.done[f"let go of {rule}"] += 1
-            self.world.has_let_go = True
+                self.done[f"expired {rule}"] += 1
+            self.world.has_expired = True
 
     def erase(self) -> None:
         """Somebody erases an interaction or a memory: it stands nowhere, and never lands again."""
@@ -399,8 +399,8 @@ class Machine:
                     )
             of_file = [row for row in seen["refused"] if row[0] == one.file_hash]
             is_named = any(kept_file == one.file_hash for *_, kept_file in of_file)
-            # without texts are rows that were erased, or let go of by their age: then nothing needs the bytes
-            may_be_gone = self.world.has_let_go or any(
+            # without texts are rows that were erased, or expired by their age: then nothing needs the bytes
+            may_be_gone = self.world.has_expired or any(
                 one.ids.get(table, set()) & gone for table, gone in self.world.erased.items()
             )
             must_be_kept = is_named or (not may_be_gone and any(raw == "" for _, raw, _ in of_file))
