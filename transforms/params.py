@@ -43,7 +43,7 @@ class Params(BaseModel):
         default=0.02,
         ge=0,
         le=1,
-        description="Added to the initial confidence per echoing interaction (AtoCore's rule).",
+        description="Added to the initial confidence per interaction that quotes it (AtoCore's rule).",
     )
     reinforcement_cap: float = Field(default=1.0, ge=0, le=1, description="Where reinforced confidence ends.")
     stated: StatedConfidenceParams = StatedConfidenceParams()

@@ -12,6 +12,9 @@ import pytest
 
 from slowwave.dashboards.cookbook.cookbook import cookbook
 from slowwave.transforms.core.glossary import GLOSSARY
+from slowwave.transforms.core.schema import columns, table_comment
+from slowwave.transforms.graph import EVIDENCE, PUBLISHED
+from slowwave.transforms.landing.tables import LANDED
 
 ROOT = Path(str(resources.files("slowwave")))
 # by pattern what to say instead
@@ -53,7 +56,27 @@ def recipe_texts() -> Iterator[tuple[str, str]]:
             yield f"{name}.{column.name}", column.meaning
 
 
-@pytest.mark.parametrize("texts", [page_texts, recipe_texts, GLOSSARY.items], ids=["pages", "recipes", "glossary"])
+def help_texts() -> Iterator[tuple[str, str]]:
+    """The help of each command: its docstring."""
+    for path in sorted((ROOT / "flows" / "cli" / "commands").glob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef):
+                yield f"{path.relative_to(ROOT)}:{node.lineno}", ast.get_docstring(node) or ""
+
+
+def declared_texts() -> Iterator[tuple[str, str]]:
+    """What the tables say of themselves and of their columns."""
+    for table in {*LANDED, *EVIDENCE, *PUBLISHED}:
+        yield table.name, table_comment(table)
+        for column in columns(table):
+            yield f"{table.name}.{column.name}", column.description
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [page_texts, recipe_texts, GLOSSARY.items, help_texts, declared_texts],
+    ids=["pages", "recipes", "glossary", "help", "columns"],
+)
 def test_no_word_needs_a_second_reading(texts):
     found = [
         f"{place}: {text!r}: say {better}"

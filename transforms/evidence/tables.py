@@ -11,7 +11,7 @@ from slowwave.transforms.core.vocabularies import FoundIn, MemoryState, Scope
 
 
 class ReplayedInteractions(Table):
-    """The interactions a day's evidence was computed from, so that every count can be taken apart again."""
+    """The interactions a day's evidence was computed from, so that every count can be explained."""
 
     name: ClassVar[str] = "replayed_interactions"
     key: ClassVar[tuple[str, ...]] = ("interaction_id",)
@@ -35,7 +35,7 @@ class MemoryEligibility(Table):
     memory_id: str = column("Key: the memory.")
     is_global: bool = column("Eligible in every project.")
     project: str = column("The project it was eligible in; '' when global or none.")
-    pattern: str | None = column("Text echo looks for; NULL: too short to look for.")
+    pattern: str | None = column("Text that is looked for as a quote; NULL: too short to look for.")
     content_hash: str = column("Hash of its text then, which `used/2` compares.")
     first_at: datetime = column("Key: first interaction of the stretch.", unit="UTC")
     last_at: datetime = column("Last interaction of the stretch.", unit="UTC")
@@ -62,9 +62,9 @@ class MemoryReferences(Table):
     session_id: str | None = column("Session of the interaction.")
     is_injected: bool = column("Declared in `memories_used`.")
     is_echoed: bool = column("The memory's first words stand in the response or its summary (`echo/1`).")
-    echoed_in: FoundIn | None = column("Where. NULL: not echoed.")
-    in_prompt: bool | None = column("The same words already stood in the prompt (parroting). NULL: not echoed.")
-    is_used: bool = column("The answer relies on the memory in whatever words (`used/2`, `used/1`).")
+    echoed_in: FoundIn | None = column("Where. NULL: not quoted.")
+    in_prompt: bool | None = column("The same words already stood in the prompt. NULL: not quoted.")
+    is_used: bool = column("The answer relies on the memory in other words (`used/2`, `used/1`).")
     used_score: float | None = column(
         "Estimated probability of that, in steps of .0001. NULL: below the threshold.", unit="0-1"
     )
@@ -80,7 +80,7 @@ class MemoryReferences(Table):
         since=3,
     )
     is_cited: bool = column(
-        "Declared in `memories_cited`: the answer itself names it as what it relied on (`cited/1`).",
+        "Declared in `memories_cited`: the answer itself names it as used (`cited/1`).",
         default=False,
         since=5,
     )
@@ -105,16 +105,16 @@ class MemoryDays(Table):
     memory_id: str = column("Key: the memory, known or not.")
     eligible_count: int = column("Interactions in which it could have been used.")
     injected_count: int = column("Interactions it was injected into.")
-    echoed_count: int = column("Interactions whose answer echoes it.")
-    used_count: int = column("Interactions whose answer uses it, in whatever words.")
+    echoed_count: int = column("Interactions whose answer quotes it.")
+    used_count: int = column("Interactions whose answer uses it, in other words.")
     cited_count: int = column("Interactions whose answer names it, found there or not.", default=0, since=5)
-    reference_count: int = column("Interactions whose answer echoes or uses it.")
+    reference_count: int = column("Interactions whose answer quotes or uses it.")
     broad_count: int = column("Of them those that referenced many memories (`broad_memories`, default 10 or more).")
     bulk_count: int = column("Of them those that referenced very many (`bulk_memories`, default 100 or more).")
     first_referenced_at: datetime | None = column("First of them.", unit="UTC")
     last_referenced_at: datetime | None = column("Last of them.", unit="UTC")
     parroted: int | None = column(
-        "Of those that echo it, those whose prompt said the same words. NULL: not known.", default=None, since=7
+        "Of those that quote it, those whose prompt said the same words. NULL: not known.", default=None, since=7
     )
 
 

@@ -140,7 +140,7 @@ class ReviewParams(BaseModel):
 
 
 class ReinforcementParams(Protocol):
-    """How an echoing interaction raises the initial confidence."""
+    """How an interaction that quotes it raises the initial confidence."""
 
     reinforcement_delta: float
     reinforcement_cap: float

@@ -66,10 +66,10 @@ class MemoryHealth(Table):
         unit="hours",
     )
     echoed_count: int = column(
-        "Interactions whose answer repeats its first words (`echo/1`), parroted or not.", counts="echoed"
+        "Interactions whose answer repeats its first words (`echo/1`), also where the prompt did.", counts="echoed"
     )
     used_count: int = column(
-        "Interactions whose answer relies on it in whatever words (`used/2`): a lower bound.", counts="used"
+        "Interactions whose answer relies on it in other words (`used/2`): a lower bound.", counts="used"
     )
     cited_count: int = column(
         "Interactions whose answer itself names it (`memories_cited`, `cited/1`), found there or not: part of no other"
@@ -77,7 +77,7 @@ class MemoryHealth(Table):
         counts="cited",
     )
     reference_count: int = column(
-        "Interactions whose answer echoes or uses it: a lower bound on its real use.", counts="references"
+        "Interactions whose answer quotes or uses it: a lower bound on its real use.", counts="references"
     )
     first_referenced_at: datetime | None = column("First reference. NULL: no detected reference.", unit="UTC")
     last_referenced_at: datetime | None = column("Last reference. NULL: no detected reference.", unit="UTC")
@@ -89,8 +89,8 @@ class MemoryHealth(Table):
         "Last reference by the store it comes from: part of no other column. NULL: never said.", unit="UTC"
     )
     reinforced_confidence: float | None = column(
-        "Initial confidence plus `reinforcement_delta` (default 0.02) per echoing interaction, capped. NULL: none was"
-        " stated.",
+        "Initial confidence plus `reinforcement_delta` (default 0.02) per interaction that quotes it, capped. NULL:"
+        " none was stated.",
         unit="0-1",
     )
     confirmed_count: int = column("References in interactions whose latest attempt succeeded.", counts="confirmed")
@@ -241,21 +241,22 @@ class MemoryHealthHistory(Table):
     )
     injected_count: int = column("Interactions that a memory was put into (`memories_used`). Up to the end of the day.")
     echoed_count: int = column(
-        "Interactions whose answer repeats its first words (`echo/1`), parroted or not. Up to the end of the day."
+        "Interactions whose answer repeats its first words (`echo/1`), also where the prompt did. Up to the end of"
+        " the day."
     )
     used_count: int = column(
-        "Interactions whose answer relies on it in whatever words (`used/2`): a lower bound. Up to the end of the day."
+        "Interactions whose answer relies on it in other words (`used/2`): a lower bound. Up to the end of the day."
     )
     cited_count: int = column(
         "Interactions whose answer itself names it (`memories_cited`, `cited/1`), found there or not: part of no other"
         " count. Up to the end of the day."
     )
     reference_count: int = column(
-        "Interactions whose answer echoes or uses it: a lower bound on its real use. Up to the end of the day."
+        "Interactions whose answer quotes or uses it: a lower bound on its real use. Up to the end of the day."
     )
     reinforced_confidence: float | None = column(
-        "Initial confidence plus `reinforcement_delta` (default 0.02) per echoing interaction, capped. At the end of"
-        " the day. NULL: none was stated.",
+        "Initial confidence plus `reinforcement_delta` (default 0.02) per interaction that quotes it, capped. At the"
+        " end of the day. NULL: none was stated.",
         unit="0-1",
     )
     strength: float | None = column(

@@ -40,7 +40,7 @@ class Runs(Table):
     methods: list[str] = column("Methods, with version. Those it used.")
     table_hashes: list[str] = column("`table=hash` of the sorted values of each published table.")
     texts_from: date | None = column(
-        "Of days before this, texts had been let go of by `[retention]`: they are replayed from what was found in them,"
+        "Of days before this, texts had expired by `[retention]`: they are replayed from evidence retained of them,"
         " from then on from the texts. NULL: all from texts.",
         default=None,
         since=6,

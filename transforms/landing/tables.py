@@ -62,10 +62,9 @@ class Interactions(Landed):
     context_pack: Annotated[str | None, Json] = column("The context given, as JSON.", default=None)
     tokens: int | None = column("Tokens spent.", unit="tokens", ge=0, default=None)
     cost: float | None = column("Money spent.", unit="the owner's currency", ge=0, default=None)
-    reinforce: bool = column("false: echoed and used are not looked for in this row.", default=True)
+    reinforce: bool = column("false: quoted and used memories are not looked for in this row.", default=True)
     memories_cited: list[str] | None = column(
-        "Ids of the memories that the answer itself names as what it relied on; what is no list of texts stays in"
-        " `extra`.",
+        "Ids of the memories that the answer itself names as used; what is no list of texts stays in `extra`.",
         ids_of="memories",
         **_SINCE_5,
     )

@@ -172,7 +172,9 @@ class UntriedStrategies(Table):
     )
     agent_attempts: int = column("Attempts of the agent, whatever the strategy and the kind of task.")
     agent_successes: int = column("Of them successful.")
-    best_tried_strategy_id: str = column("Of the strategies the agent tried here, that with the highest lower bound.")
+    best_tried_strategy_id: str = column(
+        "The best so far of the strategies the agent tried here, by the lower bound of its confidence."
+    )
     best_tried_confidence: float = column("Its confidence.", unit="0-1")
     could_beat_best_tried: bool = column("The upper end here is above that confidence.")
     run_id: str = column(RUN_ID)
@@ -245,8 +247,8 @@ class AntiPatterns(Table):
         " or the owner's param gave it."
     )
     better_alternative: str | None = column(
-        "Of the strategies of the same project, agent and task type that do not keep failing, that with the highest"
-        " lower bound, where it is above this one's confidence. NULL: none tried is that sure, or it is a hard_task."
+        "The best so far of the strategies of the same project, agent and task type that do not keep failing, where its"
+        " lower bound is above this one's confidence. NULL: none tried is that sure, or it is a hard_task."
     )
     better_alternative_strategy_id: str | None = column("Its strategy_id. NULL: none.")
     first_seen_at: datetime = column("First time. Of its failures.", unit="UTC")

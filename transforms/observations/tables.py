@@ -19,7 +19,7 @@ _WORDS = "Words, numbers, dates or names in which the two texts are at odds."
 
 
 class Observations(Table):
-    """One row per fact that the active memories of a project and scope state, however often and in whatever words."""
+    """One row per fact that the active memories of a project and scope state, however often and in which words."""
 
     name: ClassVar[str] = "observations"
     key: ClassVar[tuple[str, ...]] = ("observation_id",)

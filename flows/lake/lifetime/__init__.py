@@ -1,1 +1,1 @@
-"""What a lake must know of expired texts and erased rows whenever it is read. How its files are rewritten without them."""
+"""What a lake must know of expired texts and erased rows whenever it is read. How files are rewritten without them."""

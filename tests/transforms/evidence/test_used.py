@@ -1,4 +1,4 @@
-"""`used/2`, and `used/1`: which memories an answer relied on, in whatever words."""
+"""`used/2`, and `used/1`: which memories an answer relied on, in other words."""
 
 from datetime import timedelta
 

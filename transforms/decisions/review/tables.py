@@ -26,7 +26,7 @@ class StatementSigns(State):
 
 
 class ReviewQueue(Table):
-    """What waits for a person's word, one row each, first what costs most to leave. Nothing is decided by itself.
+    """What needs a person's decision, one row each, first what costs most to leave. Nothing is decided by itself.
 
     Whatever has been decided stays out: a candidate for good, the others until their evidence changes (`fingerprint`).
     """
@@ -98,7 +98,7 @@ class ReviewStatements(Table):
     interaction_id: str = column("Key: the interaction.")
     occurred_at: datetime = column("When the interaction happened.", unit="UTC")
     session_id: str | None = column("Session of the interaction.")
-    in_prompt: bool = column("The same words already stood in the prompt (parroting).")
+    in_prompt: bool = column("The same words already stood in the prompt.")
     is_source: bool = column("The candidate was landed with this interaction as a source.")
     rules: list[str] = column("Of a candidate the rules that found it in an answer. Empty: a source alone.")
     run_id: str = column(RUN_ID)

@@ -44,4 +44,4 @@ class ExtractedStatements(Table):
     memory_type: str = column("The type of memory it would be: adaptation, project, knowledge, preference.")
     text: str = column("As written, white space collapsed, without list marks and emphasis around it.")
     found_in: FoundIn = column("Where.")
-    in_prompt: bool = column("The same words already stood in the prompt (parroting).")
+    in_prompt: bool = column("The same words already stood in the prompt.")

@@ -1,4 +1,4 @@
-"""`used/2` and `used/3`: which memories an answer relied on, in whatever words.
+"""`used/2` and `used/3`: which memories an answer relied on, in other words.
 
 Every memory that was eligible when the answer was given is compared with the prompt, the answer and both together: the
 words they share by weight, words of the same stem or meaning, the direction of their summed word vectors, and how a

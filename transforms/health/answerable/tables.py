@@ -20,10 +20,10 @@ class InteractionsWithMemories(State):
     project: str = column("Key: the project; '' is none.")
     agent: str = column("Key: the agent; '' is none.")
     given: int = column("Interactions that were given a memory.", unit="interactions")
-    echoed: int = column("Those whose answer echoes one.", unit="interactions")
+    echoed: int = column("Those whose answer quotes one.", unit="interactions")
     parroted: int = column("Of these, those whose prompt said the same words.", unit="interactions")
     used: int = column("Those whose answer uses one.", unit="interactions")
-    relied: int = column("Those whose answer echoes or uses one.", unit="interactions")
+    relied: int = column("Those whose answer quotes or uses one.", unit="interactions")
     cited: int = column("Those whose answer cites one.", unit="interactions")
     made_of: str = column("Digest of what was counted, and of what the day's references are made from.")
 

@@ -40,7 +40,7 @@ class ProjectHealth(Table):
         "Times that a memory of it was given to an interaction of another user, agent or tag scope: see scope_leaks."
     )
     reference_count: int = column(
-        "Interactions whose answer echoes or uses it: a lower bound on its real use. Of all its memories."
+        "Interactions whose answer quotes or uses it: a lower bound on its real use. Of all its memories."
     )
     keep_count: int = column("Memories with this verdict.")
     review_count: int = column("Memories with this verdict.")
@@ -71,7 +71,7 @@ class ProjectHealth(Table):
         unit="0-1",
     )
     injected_never_used_share: float | None = column(
-        "Of active memories with many injections and enough text: no detected use. NULL: there are none.", unit="0-1"
+        "Of active memories with many injections and enough text: never visibly used. NULL: there are none.", unit="0-1"
     )
     pinned_share: float | None = column("Of active memories: pinned. NULL: there are none.", unit="0-1")
     forget_share: float | None = column("Of active memories: verdict forget. NULL: there are none.", unit="0-1")
