@@ -183,7 +183,7 @@ AT_THE_TOP = {
 TOP_ABOVE = frozenset({"transforms"})
 # Commands that show what dashboards make of the published tables.
 SHOWING = re.compile(
-    r"flows/(ask/(report|sql|why/(look_next|learning_screens))|mcp/(answers|server)"
+    r"flows/(ask/(report|sql|why/(look_next|learning_screens))|mcp/(tool_answers|server)"
     r"|cli/(dashboard(_script)?|memory/edit_lines))\.py"
 )
 NOTEBOOKS = "dashboards/notebook"  # they are run, and nothing imports them

@@ -38,8 +38,8 @@ from slowwave.dashboards.report.night_story import describe_scope
 from slowwave.dashboards.templates import render_template
 from slowwave.flows.ask.connection import error_lines, is_of_another_release, published_file
 from slowwave.flows.ask.narrowed import narrowed_by
+from slowwave.flows.care.early_warnings import CLOCK_TOLERANCE
 from slowwave.flows.care.status import Clock, earlier_instant, later_instant
-from slowwave.flows.care.watched import CLOCK_TOLERANCE
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings, settings_from_environment

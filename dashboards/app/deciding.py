@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from slowwave.dashboards.app.decisions import (
+from slowwave.dashboards.app.decision_commands import (
     CommandPreview,
     DecisionCommand,
     LandedDecision,

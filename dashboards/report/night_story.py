@@ -29,7 +29,7 @@ from slowwave.dashboards.words import (
 from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 from slowwave.flows.kernel.times import quiet_log_text, span, utc_text
 from slowwave.transforms.core.vocabularies import CAUSAL_BASES, FADING_STATES
-from slowwave.transforms.lift.words import describe_comparison
+from slowwave.transforms.lift.lift_sentences import describe_comparison
 
 Sentences = list[str]
 

@@ -21,7 +21,7 @@ from slowwave.flows.capture.counts import ReceiverCounts
 from slowwave.flows.capture.limits import Limits
 from slowwave.flows.capture.senders import Senders
 from slowwave.flows.capture.spool import Spool
-from slowwave.flows.kernel.access.tokens import Tokens
+from slowwave.flows.kernel.access.bearer_tokens import Tokens
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.lock import capture_lock, ensure_home
 from slowwave.flows.kernel.run_ids import utc_now
@@ -29,7 +29,7 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.store import make_durable_folder
 from slowwave.flows.kernel.terminal import quote_shortened, terminal_safe
 from slowwave.flows.kernel.times import utc_iso
-from slowwave.flows.land.received.noted import note
+from slowwave.flows.land.received.receiver_notes import note
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

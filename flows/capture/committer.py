@@ -29,12 +29,12 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.flows.land.formats.lines import has_too_many_values
-from slowwave.flows.land.received.names import Lane
-from slowwave.transforms.imports.otlp.parts import kept_document, why_not_taken
+from slowwave.flows.land.received.file_names import Lane
+from slowwave.transforms.imports.otlp.trace_documents import kept_document, why_not_taken
 from slowwave.transforms.landing.mapping.rules import ReadingOptions
+from slowwave.transforms.landing.posted.landable_rows import TakenRows, taken_rows
 from slowwave.transforms.landing.posted.records import posted_records
-from slowwave.transforms.landing.posted.stamped import Receipt
-from slowwave.transforms.landing.posted.taken import TakenRows, taken_rows
+from slowwave.transforms.landing.posted.row_stamps import Receipt
 
 _GROUP_BYTES = 2**20
 # How long others are waited for where several posted at once before: a fraction of what a file takes.

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.times import utc_iso
-from slowwave.flows.land.received.noted import Noted
+from slowwave.flows.land.received.receiver_notes import Noted
 
 _BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _PREFIX = "slowwave_capture_"

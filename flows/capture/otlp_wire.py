@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from slowwave.flows.capture.posts import HttpAnswer
-from slowwave.transforms.imports.otlp.parts import Signal
+from slowwave.transforms.imports.otlp.trace_documents import Signal
 from slowwave.transforms.landing.posted.records import is_too_deep
 
 PROTOBUF = "application/x-protobuf"

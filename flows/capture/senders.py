@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slowwave.flows.capture.posts import Sender
-from slowwave.flows.kernel.access.tokens import Tokens
+from slowwave.flows.kernel.access.bearer_tokens import Tokens
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.land.readings import command_readings

@@ -14,8 +14,8 @@ from contextlib import suppress
 from slowwave.flows.kernel.access.private_files import write_private
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.store import make_durable_folder
-from slowwave.flows.land.received.merged import merge
-from slowwave.flows.land.received.names import Lane, ReceivedFile, received_files
+from slowwave.flows.land.received.file_names import Lane, ReceivedFile, received_files
+from slowwave.flows.land.received.merging import merge
 
 MOST_FILES = 1_000
 _MERGED_AT = 500

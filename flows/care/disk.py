@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 
 import typer
 
-from slowwave.flows.care.watched import growth_days
+from slowwave.flows.care.early_warnings import growth_days
 from slowwave.flows.kernel.checks import screen
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.progress import this_command

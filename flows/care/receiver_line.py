@@ -9,8 +9,8 @@ from slowwave.flows.kernel.checks import CheckLine, State, run_check
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import in_words
-from slowwave.flows.land.received.names import received_files
-from slowwave.flows.land.received.noted import Latest, latest_receiver
+from slowwave.flows.land.received.file_names import received_files
+from slowwave.flows.land.received.receiver_notes import Latest, latest_receiver
 
 _NAME = "receiver"
 # As of landed rows: one in two is a broken producer.

@@ -17,9 +17,9 @@ from typing import Any
 
 import typer
 
-from slowwave.flows.care import watched
-from slowwave.flows.care.connected import connected_lines
+from slowwave.flows.care import early_warnings
 from slowwave.flows.care.receiver_line import receiver_lines
+from slowwave.flows.care.source_lines import connected_lines
 from slowwave.flows.kernel.checks import CheckLine, State, at_most, print_check_lines, run_check, worst
 from slowwave.flows.kernel.lock import holder
 from slowwave.flows.kernel.run_ids import utc_now
@@ -137,10 +137,10 @@ def _warning_lines(settings: Settings, runs: Callable[[], list[Record]], clock: 
     lake = settings.lake_folder
     memories = [file for files in files_by_day(lake, "memories").values() for file in files]
     return [
-        run_check("producers", lambda: watched.producers(lake, clock.now)),
-        run_check("memory states", lambda: watched.memory_states(memories)),
-        run_check("clock", lambda: watched.clock(runs(), clock.now)),
-        run_check("disk", lambda: watched.growth(settings, clock.now)),
+        run_check("producers", lambda: early_warnings.producers(lake, clock.now)),
+        run_check("memory states", lambda: early_warnings.memory_states(memories)),
+        run_check("clock", lambda: early_warnings.clock(runs(), clock.now)),
+        run_check("disk", lambda: early_warnings.growth(settings, clock.now)),
     ]
 
 

@@ -27,7 +27,7 @@ from slowwave.transforms.imports.claude_code import AGENT_METADATA, ClaudeCode
 from slowwave.transforms.imports.codex import CodexAdapter
 from slowwave.transforms.imports.langfuse import Langfuse, table_of, text_cell, written_seconds
 from slowwave.transforms.imports.otlp.adapter import Otlp
-from slowwave.transforms.imports.otlp.parts import TraceDocument, misfit, parts
+from slowwave.transforms.imports.otlp.trace_documents import TraceDocument, misfit, parts
 from slowwave.transforms.imports.pi import Pi
 from slowwave.transforms.imports.stores.alma import ALMA_STORE
 from slowwave.transforms.imports.stores.change_log import Store

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slowwave.flows.kernel.terminal import format_count
-from slowwave.flows.land.received.names import is_otlp
+from slowwave.flows.land.received.file_names import is_otlp
 
 # Names that programs give a file while they write it.
 _UNFINISHED = (

@@ -53,7 +53,12 @@ from slowwave.flows.land.quarantine import kept_path
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import BuildPlan
 from slowwave.transforms.core.schema import Landed
-from slowwave.transforms.evidence.retained import KeptReferences, KeptStatements, kept_references, kept_statements
+from slowwave.transforms.evidence.retained_evidence import (
+    KeptReferences,
+    KeptStatements,
+    kept_references,
+    kept_statements,
+)
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.tables import DayInputs, MemoryEligibility, MemoryReferences
 from slowwave.transforms.landing.ledger_tables import Quarantine, QuarantineResolved, Runs

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.llm.endpoint import Endpoint
-from slowwave.transforms.llm.answers import UnreadableAnswerError, answer_schema, answer_values
+from slowwave.transforms.llm.model_answers import UnreadableAnswerError, answer_schema, answer_values
 from slowwave.transforms.llm.params import LlmParams
 from slowwave.transforms.llm.prompts import Prompt
 

@@ -16,7 +16,7 @@ from slowwave.flows.llm.endpoint import Endpoint, endpoint_from_environment
 from slowwave.transforms.decisions.effects import decision_rows
 from slowwave.transforms.decisions.review.rejected_texts import rejected_texts
 from slowwave.transforms.landing.decisions_table import Decisions
-from slowwave.transforms.llm.decisions import answer_decision
+from slowwave.transforms.llm.model_decisions import answer_decision
 from slowwave.transforms.llm.questions import count_usage, prompts, questions, unanswered_questions, without_rejected
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def ask_open(run: Run, endpoint: Endpoint, limit: int | None = None) -> Question
 def open_questions(log: LogAsOf) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The rules' curation_decisions, and the open questions about them: unanswered, and of no rejected text."""
     from slowwave.flows.publish.word_vectors import word_vectors
-    from slowwave.transforms.observations.curation.decisions import curation_decisions
+    from slowwave.transforms.observations.curation.curation_decisions import curation_decisions
 
     changes = curation_decisions(log.states, word_vectors, log.params.observations)
     asked = questions(changes, log.states, log.params.llm)

@@ -18,11 +18,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from slowwave.flows.ask.narrowed import Narrowed
 from slowwave.flows.capture.admitted import is_addressed, is_of_other_site
-from slowwave.flows.kernel.access.tokens import Tokens
+from slowwave.flows.kernel.access.bearer_tokens import Tokens
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import terminal_safe
-from slowwave.flows.mcp.published import PublishConnections
+from slowwave.flows.mcp.current_publish import PublishConnections
 from slowwave.flows.mcp.server import mcp_server
 
 ADDRESS = "127.0.0.1"

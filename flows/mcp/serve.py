@@ -17,8 +17,8 @@ def run_mcp(settings: Settings, narrowed: Narrowed, port: int | None = None) -> 
     try:
         import anyio
 
+        from slowwave.flows.mcp.current_publish import PublishConnections
         from slowwave.flows.mcp.http import serve_http
-        from slowwave.flows.mcp.published import PublishConnections
         from slowwave.flows.mcp.server import mcp_server
         from slowwave.flows.mcp.stdio import serve_stdio
     except ModuleNotFoundError as error:

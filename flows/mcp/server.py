@@ -19,7 +19,9 @@ from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.flows.ask.narrowed import Narrowed
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.version import VERSION
-from slowwave.flows.mcp.answers import (
+from slowwave.flows.mcp.current_publish import NarrowedPublish, PublishConnections
+from slowwave.flows.mcp.inert import inert_json
+from slowwave.flows.mcp.tool_answers import (
     LONGEST_CONTENT,
     MOST_ROWS,
     Evidence,
@@ -29,8 +31,6 @@ from slowwave.flows.mcp.answers import (
     recipe_rows,
     unknown_memory,
 )
-from slowwave.flows.mcp.inert import inert_json
-from slowwave.flows.mcp.published import NarrowedPublish, PublishConnections
 
 AT_ONCE = 4
 """Calls that are answered at the same time; others wait."""

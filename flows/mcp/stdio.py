@@ -23,7 +23,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from slowwave.flows.mcp.published import SECONDS
+from slowwave.flows.mcp.current_publish import SECONDS
 
 MOST_WAITING = 1_000
 """Requests without an answer; with so many, no further line is read."""

@@ -11,8 +11,8 @@ import duckdb
 from slowwave.flows.kernel.progress import Lines, this_command
 from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import quiet_log_text
-from slowwave.transforms.health.answerable.answers import answers
-from slowwave.transforms.health.answerable.imported import imported_counts
+from slowwave.transforms.health.answerable.import_preview import imported_counts
+from slowwave.transforms.health.answerable.question_answers import answers
 from slowwave.transforms.imports.delivery_lines import RowCounts
 from slowwave.transforms.params import Params
 

@@ -30,7 +30,7 @@ from slowwave.transforms.evidence.memory_days import memory_days_of_parts, repla
 from slowwave.transforms.evidence.nodes import MEMORY_POOL, REPLAYED, TEXTS, USED_MEMORIES
 from slowwave.transforms.evidence.reach import REACH, within_reach
 from slowwave.transforms.evidence.references import memory_references
-from slowwave.transforms.evidence.retained import (
+from slowwave.transforms.evidence.retained_evidence import (
     KeptReferences,
     KeptStatements,
     find_retained,

@@ -12,7 +12,7 @@ from slowwave.flows.decide.decisions import decision, land_decisions
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.publish.run import Run
 from slowwave.flows.push.door import Door, StoreChangedError
-from slowwave.flows.push.planned import Change, PushPlan
+from slowwave.flows.push.push_plan import Change, PushPlan
 from slowwave.transforms.decisions.push.wanted import is_same
 from slowwave.transforms.imports.stores.store_state import PUSH, PUSH_BEGIN, PUSH_UNDO, PushDecision
 

@@ -9,7 +9,7 @@ import polars as pl
 from golden_tables import assert_golden
 from log_counts import CASES
 
-from slowwave.transforms.health.answerable.answers import answers
+from slowwave.transforms.health.answerable.question_answers import answers
 
 
 def test_what_was_answered_is_answered() -> None:

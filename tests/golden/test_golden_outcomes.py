@@ -14,7 +14,7 @@ import pytest
 from golden_tables import assert_golden, golden_names
 from lift_cases import AS_OF, frames, interaction, memory_outcomes
 
-from slowwave.transforms.lift.outcomes import SCHEMA
+from slowwave.transforms.lift.observed_outcomes import SCHEMA
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 
 # Of so short a log placebos are told less exactly.

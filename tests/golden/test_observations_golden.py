@@ -21,7 +21,7 @@ from worked_log import LEFT, TOLD_SINCE, WORKED
 
 from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.core.methods.golden_digests import GOLDEN_DIGESTS
-from slowwave.transforms.observations.curation.decisions import curation_decisions
+from slowwave.transforms.observations.curation.curation_decisions import curation_decisions
 from slowwave.transforms.observations.observations import observe_memories
 from slowwave.transforms.observations.params import ObservationParams
 

@@ -83,7 +83,7 @@ DECIDING: tuple[Node, ...] = (
         stage="statements and pairs",
     ),
     Node(
-        "slowwave.transforms.decisions.review.reviewed:review_tables",
+        "slowwave.transforms.decisions.review.queue_tables:review_tables",
         outputs=(ReviewQueue, ReviewStatements),
         inputs={
             "statements": ExtractedStatements,

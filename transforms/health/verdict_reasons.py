@@ -6,7 +6,7 @@ import polars as pl
 
 from slowwave.transforms.core.figures import count_with_noun, decimals, tenths
 from slowwave.transforms.health.params import VerdictParams
-from slowwave.transforms.lift.words import ASSOCIATED, COMPARED
+from slowwave.transforms.lift.lift_sentences import ASSOCIATED, COMPARED
 
 _FOUND = " (about half of uses are found)."
 # a trend changes once two looks agree, so a memory that was used again since may still be called stale

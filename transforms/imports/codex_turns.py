@@ -12,7 +12,7 @@ import orjson
 
 from slowwave.transforms.imports.adapter import Call, CallEnd, Context, Record, Turn, TurnEnd
 from slowwave.transforms.imports.codex_threads import Thread, time_text
-from slowwave.transforms.imports.inferred.outcomes import with_needed_outputs
+from slowwave.transforms.imports.inferred.inferred_outcomes import with_needed_outputs
 from slowwave.transforms.imports.inferred.programs import program_words
 from slowwave.transforms.imports.inferred.shell_lines import shell_line
 from slowwave.transforms.imports.record_values import (

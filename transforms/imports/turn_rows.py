@@ -12,7 +12,7 @@ from typing import Any
 
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.imports.adapter import Context, LeftOut, Made, Row, Turn, is_stated
-from slowwave.transforms.imports.inferred.outcomes import inferred_outcomes
+from slowwave.transforms.imports.inferred.inferred_outcomes import inferred_outcomes
 from slowwave.transforms.imports.record_values import moment_of
 
 STILL_OPEN = "a turn that was still going on"

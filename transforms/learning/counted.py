@@ -11,7 +11,7 @@ from slowwave.transforms.core.frames import Frame, empty, framed, selected
 from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.grouping.errors.fingerprints import errors_of
 from slowwave.transforms.grouping.errors.params import ErrorParams
-from slowwave.transforms.grouping.strategies.groups import strategy_groups
+from slowwave.transforms.grouping.strategies.strategy_groups import strategy_groups
 from slowwave.transforms.landing.tables import Outcomes
 from slowwave.transforms.learning.attempts.error_readings import error_readings
 from slowwave.transforms.learning.attempts.inferred import with_apart

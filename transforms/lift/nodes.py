@@ -33,7 +33,7 @@ LIFT: tuple[Node, ...] = (
         stage="lift",
     ),
     Node(
-        "slowwave.transforms.lift.outcomes:attempted_references",
+        "slowwave.transforms.lift.observed_outcomes:attempted_references",
         outputs=(ATTEMPTED_REFERENCES,),
         inputs={"references": MemoryReferences, "interactions": ATTEMPTED_INTERACTIONS},
         stage="lift",
@@ -52,13 +52,13 @@ LIFT: tuple[Node, ...] = (
         stage="lift",
     ),
     Node(
-        "slowwave.transforms.lift.outcomes:attempted_trials",
+        "slowwave.transforms.lift.observed_outcomes:attempted_trials",
         outputs=(OFFERS, TRIALS, USER_TRIALS),
         inputs={"interactions": ATTEMPTED_INTERACTIONS, "attempts": ATTEMPTS, "owners": MEMORY_OWNERS},
         stage="lift",
     ),
     Node(
-        "slowwave.transforms.lift.outcomes:memory_outcomes",
+        "slowwave.transforms.lift.observed_outcomes:memory_outcomes",
         outputs=(MEMORY_OUTCOMES,),
         inputs={
             "references": ATTEMPTED_REFERENCES,

@@ -10,7 +10,7 @@ from slowwave.transforms.observations.tables import CurationDecisions
 
 ANSWERING: tuple[Node, ...] = (
     Node(
-        "slowwave.transforms.llm.decisions:answered_pairs",
+        "slowwave.transforms.llm.model_decisions:answered_pairs",
         outputs=(ANSWERED_PAIRS,),
         inputs={"decisions": CURATED_BY_RULES, "states": MEMORY_STATES, "landed": DECISIONS},
         params=("llm",),
@@ -18,7 +18,7 @@ ANSWERING: tuple[Node, ...] = (
         stage="statements and pairs",
     ),
     Node(
-        "slowwave.transforms.llm.decisions:curation_answered",
+        "slowwave.transforms.llm.model_decisions:curation_answered",
         outputs=(CurationDecisions,),
         inputs={"decisions": CURATED_BY_RULES, "states": MEMORY_STATES, "landed": DECISIONS},
         params=("llm",),

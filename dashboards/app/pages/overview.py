@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from slowwave.dashboards.app.decisions import decided_since
+from slowwave.dashboards.app.decision_commands import decided_since
 from slowwave.dashboards.app.scope import PageScope, comparing, scope_bar
 from slowwave.dashboards.app.widgets import carrying, draw_chart, draw_recipe_link, draw_rows, draw_text, notice
 from slowwave.dashboards.charts import learning, memories

@@ -8,7 +8,7 @@ import polars as pl
 import streamlit as st
 
 from slowwave.dashboards.app.deciding import decision, decisions_on_items, landed_decision
-from slowwave.dashboards.app.decisions import decided_since
+from slowwave.dashboards.app.decision_commands import decided_since
 from slowwave.dashboards.app.own_page import are_decisions_allowed
 from slowwave.dashboards.app.scope import PageScope, compared_counts, scope_bar
 from slowwave.dashboards.app.widgets import (

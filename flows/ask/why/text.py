@@ -12,7 +12,7 @@ from slowwave.flows.ask.why.layout import align_columns, format_lines, more, wid
 from slowwave.flows.kernel.terminal import format_count, shorten_to_width, terminal_safe
 from slowwave.flows.kernel.times import utc_text
 from slowwave.transforms.core.columns import EXPIRED_TEXT
-from slowwave.transforms.lift.words import ASSOCIATED, describe_comparison
+from slowwave.transforms.lift.lift_sentences import ASSOCIATED, describe_comparison
 
 Record = dict[str, Any]
 

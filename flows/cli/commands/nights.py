@@ -49,7 +49,7 @@ def nightly(
         message = "--plan only looks: decide without it, then look"
         raise typer.BadParameter(message)
     if plan:
-        from slowwave.flows.cli.planned import run_plan
+        from slowwave.flows.cli.night_plan import run_plan
 
         run_plan(settings_from_environment(), as_of=as_of, full=full, **where)
     else:

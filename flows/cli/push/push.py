@@ -20,8 +20,8 @@ from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.landed_lake import landed_lake
 from slowwave.flows.push.door import Door
 from slowwave.flows.push.places import Place, open_store, places
-from slowwave.flows.push.planned import Change, PushPlan, planned_push, planned_undo
 from slowwave.flows.push.push import PushResult, carry_out
+from slowwave.flows.push.push_plan import Change, PushPlan, planned_push, planned_undo
 
 _SHOWN = 10
 _SHOWN_TEXT = 300

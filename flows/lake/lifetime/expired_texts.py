@@ -20,7 +20,7 @@ from slowwave.flows.lake.lifetime.raw_files import rewrite_rows
 from slowwave.transforms.core.frames import Lazy, T
 from slowwave.transforms.core.hashing import rows_digest
 from slowwave.transforms.core.schema import Landed, Table, polars_schema
-from slowwave.transforms.evidence.retained import KeptReferences, KeptStatements
+from slowwave.transforms.evidence.retained_evidence import KeptReferences, KeptStatements
 from slowwave.transforms.landing.lifetime.expired_texts import TEXTS_OF, is_text_expired
 from slowwave.transforms.landing.schema_changes import from_extra
 from slowwave.transforms.landing.tables import Interactions

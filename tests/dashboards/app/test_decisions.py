@@ -14,8 +14,8 @@ from drawn_pages import IGNORED, drawn, grids, published_by, words
 from review_acts import STATED, item, items, landed, reviewable_rows, rows_of, states
 from small_home import SmallHome, interaction, memory
 
-from slowwave.dashboards.app import decisions
-from slowwave.dashboards.app.decisions import (
+from slowwave.dashboards.app import decision_commands
+from slowwave.dashboards.app.decision_commands import (
     DecisionCommand,
     LandedDecision,
     decided_since,
@@ -262,14 +262,14 @@ def test_a_command_that_is_killed_before_it_said_anything_is_no_silence(home, mo
     preview = preview_decision(promote)
     for printed in ("", '{"decided": ['):
         script = f"import os, sys; sys.stdout.write({printed!r}); sys.stdout.flush(); os.kill(os.getpid(), 9)"
-        real = decisions.subprocess.run
+        real = decision_commands.subprocess.run
 
         def killed(arguments, *, script=script, real=real, **options):
             is_landing = any(one.startswith("--by=") for one in arguments)
             return real([arguments[0], "-c", script] if is_landing else arguments, **options)
 
         with monkeypatch.context() as patched:
-            patched.setattr(decisions.subprocess, "run", killed)
+            patched.setattr(decision_commands.subprocess, "run", killed)
             with pytest.raises(UserError, match="ended before it said what it did"):
                 land_decision(promote, preview, by="ada", reason="")
     assert landed(home)[0] == 0

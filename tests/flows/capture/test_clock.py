@@ -20,7 +20,7 @@ from slowwave.flows.capture.counts import ReceiverCounts
 from slowwave.flows.capture.posts import HttpAnswer, Post, Sender
 from slowwave.flows.capture.senders import Senders
 from slowwave.flows.capture.spool import Spool
-from slowwave.flows.land.received.names import received_files
+from slowwave.flows.land.received.file_names import received_files
 
 BEGAN = datetime(2024, 3, 2, 9)  # noqa: DTZ001 - naive UTC, as every time here
 LOG = "SELECT interaction_id, created_at FROM interactions_log"

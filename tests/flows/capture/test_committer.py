@@ -22,7 +22,7 @@ from slowwave.flows.capture.posts import HttpAnswer, Post, Sender
 from slowwave.flows.capture.senders import Senders
 from slowwave.flows.capture.spool import Spool
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.land.received.names import received_files
+from slowwave.flows.land.received.file_names import received_files
 from slowwave.transforms.landing.ledger_tables import RunFiles
 from slowwave.transforms.landing.tables import Interactions
 

@@ -15,8 +15,8 @@ from small_home import SmallHome, interaction, memory, outcome
 
 from slowwave.dashboards.cookbook.cookbook import cookbook
 from slowwave.flows.ask.narrowed import EVERYTHING, Narrowed
+from slowwave.flows.mcp.current_publish import PublishConnections
 from slowwave.flows.mcp.inert import inert, inert_json
-from slowwave.flows.mcp.published import PublishConnections
 from slowwave.flows.mcp.server import mcp_server
 
 THEIRS = "the plan of the other project"

@@ -21,7 +21,7 @@ import polars as pl
 from real_runs import RealRun, real_runs
 
 from slowwave.transforms.imports.adapter import Call, Turn
-from slowwave.transforms.imports.inferred.outcomes import transcript_tests
+from slowwave.transforms.imports.inferred.inferred_outcomes import transcript_tests
 
 _SECONDS = 300  # for one line: a compiler needs long the first time
 _PROGRAMS = {"go": "go", "cargo": "cargo", "rspec": "rspec", "exunit": "mix"}

@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 
 from slowwave.transforms.imports.adapter import Call, CallEnd, Turn
-from slowwave.transforms.imports.inferred.outcomes import inferred_outcomes
+from slowwave.transforms.imports.inferred.inferred_outcomes import inferred_outcomes
 from slowwave.transforms.imports.inferred.programs import is_build, program_words, test_runners
 from slowwave.transforms.imports.inferred.shell_lines import shell_line
 

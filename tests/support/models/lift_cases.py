@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import polars as pl
 
-from slowwave.transforms.lift import outcomes
+from slowwave.transforms.lift import observed_outcomes
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 
 START = datetime(2026, 3, 1)  # noqa: DTZ001 - naive times hold UTC
@@ -85,8 +85,10 @@ def memory_outcomes(references, interactions, memories, attempts, as_of, params)
     """memory_outcomes as a publish computes it, where nobody owns a memory."""
     owners = pl.DataFrame(schema={"memory_id": pl.String, "only_user": pl.String})
     users = interactions.with_columns(pl.lit(None, pl.String).alias("user_id"))
-    found = outcomes.attempted_trials(users, attempts, owners, as_of)
-    return outcomes.memory_outcomes(references, found.offers, memories, found.known, found.of_users, owners, params)
+    found = observed_outcomes.attempted_trials(users, attempts, owners, as_of)
+    return observed_outcomes.memory_outcomes(
+        references, found.offers, memories, found.known, found.of_users, owners, params
+    )
 
 
 def outcomes_of(rows, params=PARAMS, as_of=AS_OF, **given):

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.core.counts.groups import KeyGroups
+from slowwave.transforms.core.counts.integer_groups import KeyGroups
 
 # few, so that they meet; and some so far apart that no one number holds all of their combinations
 _keys = st.one_of(st.integers(-2, 2), st.sampled_from([-(2**62), 2**40, 2**62]))

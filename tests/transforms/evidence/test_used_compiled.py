@@ -20,7 +20,7 @@ from slowwave.transforms.evidence.used import memories as used
 from slowwave.transforms.evidence.used.compiled import compilable
 from slowwave.transforms.evidence.used.params import UsedParams
 from slowwave.transforms.evidence.used.vocabulary import Vocabulary, word_points
-from slowwave.transforms.evidence.used.words import word_forms
+from slowwave.transforms.evidence.used.word_matches import word_forms
 from slowwave.transforms.language.terms import gram_counts, word_counts
 from slowwave.transforms.language.word_runs import WORD
 

@@ -8,7 +8,7 @@ import pytest
 from lift_cases import AS_OF, PARAMS, START, frames, interaction, memory_outcomes, outcomes_of
 from scipy.stats import beta
 
-from slowwave.transforms.lift.outcomes import SCHEMA, memory_confidence
+from slowwave.transforms.lift.observed_outcomes import SCHEMA, memory_confidence
 from slowwave.transforms.lift.trials import expected_success, known_before, memory_numbers, trials, trials_with_memory
 
 # --------------------------------------------------------------------------------------------------------------- counts

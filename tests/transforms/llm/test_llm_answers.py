@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from llm_attacks import UNREADABLE, UNSAFE_CURATE, UNSAFE_OBSERVE
 from llm_server import ADD, MERGE, SAME
 
-from slowwave.transforms.llm.answers import UnreadableAnswerError, answer_schema, answer_values
+from slowwave.transforms.llm.model_answers import UnreadableAnswerError, answer_schema, answer_values
 from slowwave.transforms.llm.params import LlmParams
 from slowwave.transforms.llm.prompts import Prompt, prompt
 

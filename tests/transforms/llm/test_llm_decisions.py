@@ -23,8 +23,8 @@ from slowwave.transforms.decisions.effects import (
     values_json,
 )
 from slowwave.transforms.decisions.review.items import statement_ids
-from slowwave.transforms.llm.answers import answer_values
-from slowwave.transforms.llm.decisions import answer_decision, answered_pairs, curation_answered
+from slowwave.transforms.llm.model_answers import answer_values
+from slowwave.transforms.llm.model_decisions import answer_decision, answered_pairs, curation_answered
 from slowwave.transforms.llm.params import LlmParams
 from slowwave.transforms.llm.prompts import Prompt
 from slowwave.transforms.llm.questions import (

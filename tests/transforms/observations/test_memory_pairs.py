@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from slowwave.transforms.observations.pairs.conflicts import conflicts, only_retracts
 from slowwave.transforms.observations.pairs.reading import reading
 from slowwave.transforms.observations.pairs.relation import relation
-from slowwave.transforms.observations.pairs.tokens import tokens
+from slowwave.transforms.observations.pairs.statement_tokens import tokens
 from slowwave.transforms.observations.params import ObservationParams
 
 PARAMS = ObservationParams()

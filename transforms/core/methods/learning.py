@@ -25,7 +25,7 @@ OF_LEARNING: tuple[Method, ...] = (
     Method(
         id="strategy_groups/1",
         computes="Which texts of strategies say the same.",
-        implementation="slowwave.transforms.grouping.strategies.groups.strategy_groups",
+        implementation="slowwave.transforms.grouping.strategies.strategy_groups.strategy_groups",
         chosen_by=("strategies.method",),
         golden=("heuristic-3/strategy_variants",),
     ),

@@ -102,7 +102,7 @@ RELEASED: tuple[Method, ...] = (
     Method(
         id="memory_outcomes/1",
         computes="How often attempts that used a memory failed, how often they were expected to, its confidence.",
-        implementation="slowwave.transforms.lift.outcomes.memory_outcomes",
+        implementation="slowwave.transforms.lift.observed_outcomes.memory_outcomes",
         chosen_by=("memory_outcomes.outcomes_method",),
         reads=("memory_outcomes",),
         golden=("memory_outcomes-1/memory_health",),
@@ -163,7 +163,7 @@ RELEASED: tuple[Method, ...] = (
     Method(
         id="answers/1",
         computes="What a log can and cannot answer, and what to record so that it can.",
-        implementation="slowwave.transforms.health.answerable.answers.answers",
+        implementation="slowwave.transforms.health.answerable.question_answers.answers",
         chosen_by=("answers.method",),
         reads=("memory_outcomes.interval_mass",),
         golden=("answers-1/answerable_questions",),
@@ -255,7 +255,7 @@ RELEASED: tuple[Method, ...] = (
     Method(
         id="curate/1",
         computes="What is to be done with new memories, and which mergers are proposed.",
-        implementation="slowwave.transforms.observations.curation.decisions.curation_decisions",
+        implementation="slowwave.transforms.observations.curation.curation_decisions.curation_decisions",
         chosen_by=("observations.curation_method",),
         reads=("observations",),
         golden=("curate-1/curation_decisions",),
@@ -263,7 +263,7 @@ RELEASED: tuple[Method, ...] = (
     Method(
         id="curate/2",
         computes="What is to be done with new memories, and which mergers are proposed.",
-        implementation="slowwave.transforms.observations.curation.decisions.curation_decisions",
+        implementation="slowwave.transforms.observations.curation.curation_decisions.curation_decisions",
         chosen_by=("observations.curation_method",),
         reads=("observations", "scopes"),
         changed="Mergers are proposed across types of memory and at lower likeness, the likeliest first.",
@@ -272,7 +272,7 @@ RELEASED: tuple[Method, ...] = (
     Method(
         id="curate/3",
         computes="What is to be done with new memories, and which mergers are proposed.",
-        implementation="slowwave.transforms.observations.curation.decisions.curation_decisions",
+        implementation="slowwave.transforms.observations.curation.curation_decisions.curation_decisions",
         chosen_by=("observations.curation_method",),
         reads=("observations", "scopes"),
         changed="What must, has to or is to be is one thing; so are contractions, and lists in another order. "
@@ -282,7 +282,7 @@ RELEASED: tuple[Method, ...] = (
     Method(
         id="curate/llm-1",
         computes="What is to be done with new memories, as a language model answers.",
-        implementation="slowwave.transforms.llm.decisions.curation_answered",
+        implementation="slowwave.transforms.llm.model_decisions.curation_answered",
         chosen_by=("llm.curate_method",),
         reads=("llm",),
         golden=("llm-1/prompts",),

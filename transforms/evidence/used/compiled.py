@@ -24,7 +24,7 @@ from slowwave.transforms.evidence.used.left_projects import LeftProjects
 from slowwave.transforms.evidence.used.params import UsedParams
 from slowwave.transforms.evidence.used.pool_arrays import InteractionArrays, PoolArrays, ProjectDayMemories
 from slowwave.transforms.evidence.used.vocabulary import DIMENSIONS, Vocabulary
-from slowwave.transforms.evidence.used.words import ONE
+from slowwave.transforms.evidence.used.word_matches import ONE
 from slowwave.transforms.language.word_vectors import TokenVectors, WordVectors
 
 _NAMES = ("common", "forms", "likeness", "nearest", "odds", "pool", "words")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from slowwave.transforms.core.arrays import Booleans, Floats, Integers, SingleFloats
 from slowwave.transforms.evidence.used.pool import ComparedMemories, text_directions
-from slowwave.transforms.evidence.used.words import LENGTH, ONE
+from slowwave.transforms.evidence.used.word_matches import LENGTH, ONE
 
 # Features are rounded to these steps: sums and spreads over the candidates of an answer are sums of integers.
 STEPS = 10_000

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slowwave.transforms.core.arrays import Booleans, Integers, SingleFloats
-from slowwave.transforms.evidence.used.words import WordForms, directions
+from slowwave.transforms.evidence.used.word_matches import WordForms, directions
 from slowwave.transforms.language.word_runs import WORD
 
 # Of a longer memory only so many words are compared: its most telling ones.

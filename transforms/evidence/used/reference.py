@@ -17,7 +17,7 @@ from slowwave.transforms.evidence.used.features import CandidateFeatures, Texts,
 from slowwave.transforms.evidence.used.params import UsedParams
 from slowwave.transforms.evidence.used.passages import compared_texts
 from slowwave.transforms.evidence.used.pool import ComparedMemories, compared_memories, uncapitalised_words
-from slowwave.transforms.evidence.used.words import WordForms, word_forms, word_likeness
+from slowwave.transforms.evidence.used.word_matches import WordForms, word_forms, word_likeness
 from slowwave.transforms.language.terms import word_counts
 from slowwave.transforms.language.word_vectors import WordVectors
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from slowwave.transforms.core.arrays import Booleans, Bytes, Integers
 from slowwave.transforms.core.compiled import kernel
-from slowwave.transforms.evidence.used.words import LENGTH, prominences
+from slowwave.transforms.evidence.used.word_matches import LENGTH, prominences
 from slowwave.transforms.language.word_runs import WORD
 from slowwave.transforms.language.word_vectors import TokenVectors
 

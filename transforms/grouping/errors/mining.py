@@ -18,8 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from slowwave.transforms.core.arrays import Booleans, Integers
-from slowwave.transforms.grouping.errors.params import ErrorParams
-from slowwave.transforms.grouping.errors.parts import (
+from slowwave.transforms.grouping.errors.error_parts import (
     FIGURE,
     FIGURES_ONLY,
     IDENTIFIER,
@@ -32,6 +31,7 @@ from slowwave.transforms.grouping.errors.parts import (
     is_word,
     part_codes,
 )
+from slowwave.transforms.grouping.errors.params import ErrorParams
 from slowwave.transforms.grouping.errors.placeholders import ANY, PLACEHOLDERS
 
 _Hashes = NDArray[np.uint64]

@@ -10,10 +10,10 @@ import polars as pl
 from slowwave.transforms.core.frames import Frame, Lazy, framed
 from slowwave.transforms.core.schema import computed_schema
 from slowwave.transforms.evidence.tables import ProjectDays
-from slowwave.transforms.health.answerable.answers import answers
-from slowwave.transforms.health.answerable.counts import Lifts, LogCounts
+from slowwave.transforms.health.answerable.answer_counts import Lifts, LogCounts
 from slowwave.transforms.health.answerable.log_counts import log_counts
 from slowwave.transforms.health.answerable.params import AnswerParams
+from slowwave.transforms.health.answerable.question_answers import answers
 from slowwave.transforms.health.answerable.tables import AnswerableQuestions, InteractionsWithMemories
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.learning.tables import CountedOutcomes

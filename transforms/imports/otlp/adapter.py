@@ -36,7 +36,6 @@ from slowwave.transforms.imports.otlp.conventions import (
     plain_value,
     text_value,
 )
-from slowwave.transforms.imports.otlp.parts import EVALUATION, JUDGES, TraceDocument, items, parts, why_not_otlp
 from slowwave.transforms.imports.otlp.sdk_json import form_of
 from slowwave.transforms.imports.otlp.spans import (
     TWICE,
@@ -48,6 +47,14 @@ from slowwave.transforms.imports.otlp.spans import (
     span_or_event,
     stated_kind,
     trace_of,
+)
+from slowwave.transforms.imports.otlp.trace_documents import (
+    EVALUATION,
+    JUDGES,
+    TraceDocument,
+    items,
+    parts,
+    why_not_otlp,
 )
 from slowwave.transforms.imports.otlp.turns import (
     PromptParts,

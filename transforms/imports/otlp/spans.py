@@ -31,7 +31,7 @@ from slowwave.transforms.imports.otlp.conventions import (
     text_value,
     whole_value,
 )
-from slowwave.transforms.imports.otlp.parts import SENDERS_PROJECT
+from slowwave.transforms.imports.otlp.trace_documents import SENDERS_PROJECT
 
 _ERROR = 2
 

@@ -21,7 +21,7 @@ from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.delivered_rows import is_value
 from slowwave.transforms.landing.mapping.named_otherwise import WANTED
 from slowwave.transforms.landing.mapping.synonyms import SURE_NAMES, plain
-from slowwave.transforms.landing.posted.stamped import ID_OF
+from slowwave.transforms.landing.posted.row_stamps import ID_OF
 from slowwave.transforms.landing.tables import LANDED, Interactions, Outcomes
 
 _Check = Callable[[Any], bool]

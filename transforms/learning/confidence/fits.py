@@ -9,7 +9,7 @@ import polars as pl
 from scipy.special import expit, logit
 
 from slowwave.transforms.core.arrays import Floats, Integers
-from slowwave.transforms.core.counts.groups import KeyGroups
+from slowwave.transforms.core.counts.integer_groups import KeyGroups
 from slowwave.transforms.core.counts.interval_coverage import Steps
 from slowwave.transforms.learning.confidence.confidences import Past
 from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint, Correction

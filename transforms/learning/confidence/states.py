@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 
 from slowwave.transforms.core.arrays import Floats, Integers
 from slowwave.transforms.core.counts.decayed_states import UNIT, DecayedStates, daily_factor
-from slowwave.transforms.core.counts.groups import KeyGroups
+from slowwave.transforms.core.counts.integer_groups import KeyGroups
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 
 _MICRO = 1_000_000

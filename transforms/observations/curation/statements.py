@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import polars as pl
 
+from slowwave.transforms.observations.pairs.pair_words import RECURRING, WEEKDAYS
 from slowwave.transforms.observations.pairs.reading import reading
-from slowwave.transforms.observations.pairs.words import RECURRING, WEEKDAYS
 from slowwave.transforms.observations.statements import is_said, normal_text, scope
 
 _MODEL_TYPES = frozenset({"preference", "identity", "instruction", "rule", "heuristic", "strategy", "adaptation"})

@@ -9,16 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from slowwave.transforms.language.inflection import inflection
 from slowwave.transforms.language.lexicon import UNITS
-from slowwave.transforms.observations.pairs.tokens import (
-    READ_CHARACTERS,
-    StatementToken,
-    base_of,
-    is_identifier,
-    is_iso_day,
-    number,
-    tokens,
-)
-from slowwave.transforms.observations.pairs.words import (
+from slowwave.transforms.observations.pairs.pair_words import (
     BINDERS,
     MONTHS,
     NEGATIONS,
@@ -33,6 +24,15 @@ from slowwave.transforms.observations.pairs.words import (
     STANDING,
     UNSTRESSED,
     WEEKDAYS,
+)
+from slowwave.transforms.observations.pairs.statement_tokens import (
+    READ_CHARACTERS,
+    StatementToken,
+    base_of,
+    is_identifier,
+    is_iso_day,
+    number,
+    tokens,
 )
 
 _TEXT = itemgetter(0)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from slowwave.transforms.core.arrays import Integers, SmallIntegers
 from slowwave.transforms.language.terms import word_counts
 from slowwave.transforms.language.word_vectors import WordVectors
-from slowwave.transforms.observations.pairs.tokens import base_of
+from slowwave.transforms.observations.pairs.statement_tokens import base_of
 
 UNIT = 127  # length of a quantised unit vector: products of two stay below 2**24, exact in float32
 _KEPT_WORDS = 32

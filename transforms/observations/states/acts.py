@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from slowwave.transforms.language.inflection import inflection
-from slowwave.transforms.observations.pairs.tokens import number
-from slowwave.transforms.observations.pairs.words import BINDERS, RELATIVE_DAYS
+from slowwave.transforms.observations.pairs.pair_words import BINDERS, RELATIVE_DAYS
+from slowwave.transforms.observations.pairs.statement_tokens import number
 from slowwave.transforms.observations.states.clause_words import ClauseWords, WordForm, form_of
 from slowwave.transforms.observations.states.clauses import has_verb
 from slowwave.transforms.observations.states.plan_words import (
@@ -33,7 +33,7 @@ from slowwave.transforms.observations.states.plan_words import (
     TICKETS,
     UPCOMING,
 )
-from slowwave.transforms.observations.states.words import (
+from slowwave.transforms.observations.states.state_words import (
     AUXILIARIES,
     DETERMINERS,
     IRREGULAR_PAST,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.transforms.observations.states.claims import LONGEST
-from slowwave.transforms.observations.states.words import BESIDE_NUMBERS
+from slowwave.transforms.observations.states.state_words import BESIDE_NUMBERS
 
 # where a word ends is found several times as fast by ASCII
 TELLS_ITSELF = (

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import NamedTuple
 
-from slowwave.transforms.observations.pairs.words import MONTHS, WEEKDAYS
+from slowwave.transforms.observations.pairs.pair_words import MONTHS, WEEKDAYS
 from slowwave.transforms.observations.states.claims import claims
 from slowwave.transforms.observations.states.clause_words import (
     DONE,
@@ -28,7 +28,7 @@ from slowwave.transforms.observations.states.clause_words import (
 )
 from slowwave.transforms.observations.states.numbers import COUNTED
 from slowwave.transforms.observations.states.plans import Said, carried_out
-from slowwave.transforms.observations.states.words import ACCOMPLISHED
+from slowwave.transforms.observations.states.state_words import ACCOMPLISHED
 
 _COMPARED = 16
 _LIST_VALUES = 12

@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from slowwave.transforms.observations.pairs.tokens import number
+from slowwave.transforms.observations.pairs.statement_tokens import number
 from slowwave.transforms.observations.states.clause_words import Claim, words_of
 from slowwave.transforms.observations.states.clauses import clause_claims
 from slowwave.transforms.observations.states.numbers import numbered_claim, owned_claim
+from slowwave.transforms.observations.states.state_words import ATTRIBUTES, GENERIC_LABELS, PRONOUNS, STATUS
 from slowwave.transforms.observations.states.transitions import transition_claim
-from slowwave.transforms.observations.states.words import ATTRIBUTES, GENERIC_LABELS, PRONOUNS, STATUS
 
 LONGEST = 400
 _LONGEST_LABELLED = 3

@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from slowwave.transforms.language.inflection import inflection
-from slowwave.transforms.observations.pairs.tokens import StatementToken, base_of, number, tokens
-from slowwave.transforms.observations.pairs.words import BINDERS, ORDINALS
-from slowwave.transforms.observations.states.words import (
+from slowwave.transforms.observations.pairs.pair_words import BINDERS, ORDINALS
+from slowwave.transforms.observations.pairs.statement_tokens import StatementToken, base_of, number, tokens
+from slowwave.transforms.observations.states.state_words import (
     AUXILIARIES,
     DEFINITE,
     DETERMINERS,

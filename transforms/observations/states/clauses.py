@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from slowwave.transforms.observations.pairs.tokens import number
-from slowwave.transforms.observations.pairs.words import MONTHS, WEEKDAYS
+from slowwave.transforms.observations.pairs.pair_words import MONTHS, WEEKDAYS
+from slowwave.transforms.observations.pairs.statement_tokens import number
 from slowwave.transforms.observations.states.clause_words import (
     DONE,
     GOING,
@@ -18,7 +18,7 @@ from slowwave.transforms.observations.states.clause_words import (
     ClauseWords,
     form_of,
 )
-from slowwave.transforms.observations.states.words import (
+from slowwave.transforms.observations.states.state_words import (
     ATTRIBUTES,
     AUXILIARIES,
     CANCELLING,

@@ -6,10 +6,10 @@ import re
 
 from slowwave.transforms.language.inflection import inflection
 from slowwave.transforms.language.lexicon import NUMBER_WORDS
-from slowwave.transforms.observations.pairs.tokens import base_of, is_identifier, number, tokens
-from slowwave.transforms.observations.pairs.words import MONTHS, NUMBERED, ORDINALS, RELATIVE_DAYS, SILENT
+from slowwave.transforms.observations.pairs.pair_words import MONTHS, NUMBERED, ORDINALS, RELATIVE_DAYS, SILENT
+from slowwave.transforms.observations.pairs.statement_tokens import base_of, is_identifier, number, tokens
 from slowwave.transforms.observations.states.clause_words import Claim
-from slowwave.transforms.observations.states.words import BESIDE_NUMBERS, PHRASE_ENDS, PRONOUNS
+from slowwave.transforms.observations.states.state_words import BESIDE_NUMBERS, PHRASE_ENDS, PRONOUNS
 
 COUNTED = ("#",)
 """The attribute of a number in a sentence that may be the same but for it."""

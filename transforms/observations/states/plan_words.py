@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from slowwave.transforms.language.lexicon import word_map, words
-from slowwave.transforms.observations.pairs.words import MONTHS, RELATIVE_DAYS, SILENT, WEEKDAYS
-from slowwave.transforms.observations.states.words import GENERIC_OBJECTS, SAME_ACTS
+from slowwave.transforms.observations.pairs.pair_words import MONTHS, RELATIVE_DAYS, SILENT, WEEKDAYS
+from slowwave.transforms.observations.states.state_words import GENERIC_OBJECTS, SAME_ACTS
 
 _ALWAYS = words(
     "plan intend hope wish aim aspire want dream consider prepare schedule promise seek anticipate contemplate propose "

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from slowwave.transforms.language.lexicon import SYNONYMS
-from slowwave.transforms.observations.pairs.tokens import number
+from slowwave.transforms.observations.pairs.statement_tokens import number
 from slowwave.transforms.observations.states.acts import DONE, TO_BE, UNDER_WAY, Act, StatedActs, stated_acts
 from slowwave.transforms.observations.states.plan_words import (
     ACTS,
@@ -38,7 +38,7 @@ from slowwave.transforms.observations.states.plan_words import (
     TICKETS,
     TRYING,
 )
-from slowwave.transforms.observations.states.words import ACCOMPLISHED, CANCELLING
+from slowwave.transforms.observations.states.state_words import ACCOMPLISHED, CANCELLING
 
 _LONG_AGO = re.compile(
     r"\b(?:last year|years? ago|as a (?:child|kid|teenager)|in (?:19|20)\d\d|when (?:he|she|they|i|we) (?:was|were))\b",

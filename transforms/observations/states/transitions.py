@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from slowwave.transforms.observations.pairs.tokens import base_of, tokens
+from slowwave.transforms.observations.pairs.statement_tokens import base_of, tokens
 from slowwave.transforms.observations.states.clause_words import Claim, form_of, words_of
-from slowwave.transforms.observations.states.words import PRONOUNS
+from slowwave.transforms.observations.states.state_words import PRONOUNS
 
 _LONGEST_VALUE = 8
 _TOLD = re.compile(

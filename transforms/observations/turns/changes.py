@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from slowwave.transforms.observations.states.acts import stated_acts
 from slowwave.transforms.observations.states.changes import StateChange, change_between, stated_change
+from slowwave.transforms.observations.turns.change_phrases import ToldChange, told_change
 from slowwave.transforms.observations.turns.cues import Cue, GoesOn, Statement, StatusChange, by_subject, turns_of
 from slowwave.transforms.observations.turns.hopes import came_about, hope_cues, moved_in
 from slowwave.transforms.observations.turns.lives import (
@@ -23,9 +24,8 @@ from slowwave.transforms.observations.turns.lives import (
     tally_cues,
     turned_to,
 )
-from slowwave.transforms.observations.turns.runs import later_runs
+from slowwave.transforms.observations.turns.run_series import later_runs
 from slowwave.transforms.observations.turns.steps import steps_done
-from slowwave.transforms.observations.turns.told import ToldChange, told_change
 from slowwave.transforms.observations.turns.troubles import has_healed, health_cues
 from slowwave.transforms.observations.turns.works import further, work_cues
 

@@ -10,10 +10,10 @@ from functools import cache
 from typing import NamedTuple
 
 from slowwave.transforms.language.lexicon import words
-from slowwave.transforms.observations.pairs.tokens import number
+from slowwave.transforms.observations.pairs.statement_tokens import number
 from slowwave.transforms.observations.states.clause_words import words_of
 from slowwave.transforms.observations.states.plan_words import EMPTY_VERBS, SAYS_NOTHING
-from slowwave.transforms.observations.states.words import SAME_THINGS
+from slowwave.transforms.observations.states.state_words import SAME_THINGS
 
 _FIRST = re.compile(r"\W*((?:(?:the|our|my|your|his|her|their)\s+)?(\w+))", re.IGNORECASE)
 _LETTERS = 6

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from slowwave.transforms.language.inflection import inflection
 from slowwave.transforms.language.lexicon import word_map, words
-from slowwave.transforms.observations.pairs.words import BINDERS
+from slowwave.transforms.observations.pairs.pair_words import BINDERS
 from slowwave.transforms.observations.states.clause_words import words_of
 from slowwave.transforms.observations.states.plan_words import SAYS_NOTHING
 from slowwave.transforms.observations.turns.cues import Statement, StatusChange, stem

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 
 from slowwave.transforms.language.lexicon import word_map, words
-from slowwave.transforms.observations.pairs.tokens import number
+from slowwave.transforms.observations.pairs.statement_tokens import number
 from slowwave.transforms.observations.states.acts import DONE, UNDER_WAY, Act, StatedActs
 from slowwave.transforms.observations.states.plan_words import EMPTY_VERBS, SAYS_NOTHING
 from slowwave.transforms.observations.turns.cues import Cue, stem

@@ -19,10 +19,10 @@ from slowwave.transforms.observations.turns.changes import ChangeReaders, turns
 from slowwave.transforms.observations.turns.cues import Statement
 from slowwave.transforms.observations.turns.steps import names_in_code
 from slowwave.transforms.observations.work.candidates import work_candidates
+from slowwave.transforms.observations.work.check_series import runs_since
 from slowwave.transforms.observations.work.done import work_done
 from slowwave.transforms.observations.work.plain import is_plain, states_something, tells_nothing
-from slowwave.transforms.observations.work.runs import runs_since
-from slowwave.transforms.observations.work.told import told_since
+from slowwave.transforms.observations.work.work_phrases import told_since
 
 _FOURTH = ChangeReaders(work_done, runs_since, told_since)
 _SOME_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - only which of two is later counts

@@ -11,8 +11,8 @@ from slowwave.transforms.core.vocabularies import TRENDS
 
 if TYPE_CHECKING:
     from slowwave.transforms.core.arrays import Floats, Integers, SmallIntegers
-    from slowwave.transforms.usage.trend.counts import ReferencePlaces, TrendCounts
     from slowwave.transforms.usage.trend.params import TrendParams
+    from slowwave.transforms.usage.trend.use_counts import ReferencePlaces, TrendCounts
 
 
 NEW, STRENGTHENING, STABLE, WEAKENING, STALE, UNPROVEN = range(len(TRENDS))

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from slowwave.transforms.core.vocabularies import TRENDS
-from slowwave.transforms.usage.trend.counts import ReferencePlaces
 from slowwave.transforms.usage.trend.looks import STALE, UNPROVEN, raw_trends
+from slowwave.transforms.usage.trend.use_counts import ReferencePlaces
 
 if TYPE_CHECKING:
     from slowwave.transforms.core.arrays import Integers, SmallIntegers

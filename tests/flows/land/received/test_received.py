@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.land.inbox import inbox_deliveries, inbox_otlp, passed_over
-from slowwave.flows.land.received import merged
-from slowwave.flows.land.received.merged import claim, merge
-from slowwave.flows.land.received.names import Lane, ReceivedFile, held_elsewhere, is_received, received_files
+from slowwave.flows.land.received import merging
+from slowwave.flows.land.received.file_names import Lane, ReceivedFile, held_elsewhere, is_received, received_files
+from slowwave.flows.land.received.merging import claim, merge
 
 
 @pytest.fixture
@@ -66,14 +66,14 @@ def test_what_a_landing_claims_is_merged_no_more(settings: Settings):
 
 
 def test_large_files_are_claimed_as_they_are(settings: Settings, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(merged, "_LARGE_BYTES", 5)
+    monkeypatch.setattr(merging, "_LARGE_BYTES", 5)
     written(settings, 1, 2, 3)
     claim(settings)
     assert [file.stage for file in received_files(settings.inbox)] == ["received"] * 3
 
 
 def test_a_merged_file_has_its_bounds(settings: Settings, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(merged, "_MOST_BYTES", 20)
+    monkeypatch.setattr(merging, "_MOST_BYTES", 20)
     written(settings, *range(1, 8))
     before = lines(settings)
     merge(settings, before=100, waits=True)

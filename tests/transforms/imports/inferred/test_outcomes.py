@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from slowwave.transforms.imports.adapter import Call, Turn
-from slowwave.transforms.imports.inferred.outcomes import inferred_outcomes, with_needed_outputs
+from slowwave.transforms.imports.inferred.inferred_outcomes import inferred_outcomes, with_needed_outputs
 
 RED, PLAIN = "\x1b[31m", "\x1b[0m"
 

@@ -15,7 +15,7 @@ from slowwave.transforms.landing.landed_rows import readable_rows
 from slowwave.transforms.landing.mapping.rules import ReadingOptions
 from slowwave.transforms.landing.mapping.synonyms import SURE
 from slowwave.transforms.landing.posted.plain import is_plain
-from slowwave.transforms.landing.posted.stamped import ID_OF
+from slowwave.transforms.landing.posted.row_stamps import ID_OF
 from slowwave.transforms.landing.tables import LANDED
 
 TIMES = [

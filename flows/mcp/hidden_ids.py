@@ -7,7 +7,7 @@ from typing import Any
 
 from slowwave.flows.kernel.columns.declared import IDS
 from slowwave.flows.lake.lifetime.tombstones import read_tombstones
-from slowwave.flows.mcp.published import NarrowedPublish
+from slowwave.flows.mcp.current_publish import NarrowedPublish
 
 ERASED = "(erased)"
 ANOTHERS = "(another user's)"

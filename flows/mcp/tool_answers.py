@@ -16,9 +16,9 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.flows.kernel.times import utc_iso
 from slowwave.flows.lake.near_ids import NEAR_PUBLISHED, SHOWN_NEAR
+from slowwave.flows.mcp.current_publish import NarrowedPublish
+from slowwave.flows.mcp.hidden_ids import ANOTHERS, ERASED, hide_ids
 from slowwave.flows.mcp.inert import LONGEST_LIST, inert
-from slowwave.flows.mcp.published import NarrowedPublish
-from slowwave.flows.mcp.told import ANOTHERS, ERASED, hide_ids
 from slowwave.transforms.core.vocabularies import LandedTable
 
 MOST_ROWS = 100

@@ -15,7 +15,7 @@ from slowwave.transforms.landing.landed_rows import ROW_NUMBER, readable_rows
 from slowwave.transforms.landing.mapping.mapped_rows import mapped_record
 from slowwave.transforms.landing.mapping.rules import ReadingOptions
 from slowwave.transforms.landing.posted.plain import is_plain
-from slowwave.transforms.landing.posted.stamped import ID_OF, Receipt, stamp_record
+from slowwave.transforms.landing.posted.row_stamps import ID_OF, Receipt, stamp_record
 
 _IDS: tuple[tuple[LandedTable, str], ...] = (
     ("memories", "memory_id"),

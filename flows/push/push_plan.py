@@ -18,7 +18,7 @@ from slowwave.flows.lake.lifetime.tombstones import read_tombstones
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.push.door import Door
 from slowwave.flows.push.places import Place
-from slowwave.flows.push.seen import seen_store
+from slowwave.flows.push.store_changes import seen_store
 from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.decisions.effects import flag_holds
 from slowwave.transforms.decisions.push.wanted import (

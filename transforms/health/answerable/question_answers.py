@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from slowwave.transforms.core.vocabularies import Question
-from slowwave.transforms.health.answerable.counts import Lifts, LogCounts
+from slowwave.transforms.health.answerable.answer_counts import Lifts, LogCounts
 
 _ASKED: dict[Question, str] = {
     "given": "Which memories are agents given?",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from slowwave.transforms.language.inflection import inflection
 from slowwave.transforms.language.lexicon import NUMBER_WORDS, SYNONYMS, UNITS
-from slowwave.transforms.observations.pairs.words import MULTIPLES
+from slowwave.transforms.observations.pairs.pair_words import MULTIPLES
 
 READ_CHARACTERS = 2_000
 _TOKENS = re.compile(r"(\d{4}-\d\d-\d\d|\d{1,3}(?:,\d{3})+(?:\.\d+)?[\w%]*|[\w~./\\@#][\w./\\:@#~+%'’-]*|[$€£%])")

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from slowwave.transforms.language.hinted import Hinted
-from slowwave.transforms.observations.turns.told import ToldChange, told_change
+from slowwave.transforms.observations.turns.change_phrases import ToldChange, told_change
 from slowwave.transforms.observations.work.plain import tells_nothing
 
 _VERBS = (

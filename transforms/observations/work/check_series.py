@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from slowwave.transforms.language.hinted import Hinted
 from slowwave.transforms.observations.turns.cues import Statement, StatusChange
-from slowwave.transforms.observations.turns.runs import later_runs
+from slowwave.transforms.observations.turns.run_series import later_runs
 
 _TOOLS = {
     "lint": (r"\w*lint(?:er|ing|s)?", "lint"),

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from slowwave.flows.kernel.access.private_files import flush_folder, write_private
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.land.received.names import ReceivedFile, Stage, held_elsewhere, received_files
+from slowwave.flows.land.received.file_names import ReceivedFile, Stage, held_elsewhere, received_files
 
 # A merged file, and what is not worth merging any more.
 _MOST_BYTES = 64 * 2**20

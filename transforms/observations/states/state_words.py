@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slowwave.transforms.language.lexicon import word_map, words
-from slowwave.transforms.observations.pairs.words import BINDERS
+from slowwave.transforms.observations.pairs.pair_words import BINDERS
 
 PASSED_OVER = words(
     "now currently already recently just still always really actually also finally officially successfully "
