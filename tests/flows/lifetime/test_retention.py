@@ -99,8 +99,8 @@ def test_what_is_published_stays_and_a_full_rebuild_has_it_too(home: SmallHome) 
 def test_what_is_gone_is_said_and_the_rest_is_listed(home: SmallHome) -> None:
     home.ask("lake", "retain", "--yes")
     asked = home.ask("sql", "SELECT DISTINCT prompt FROM interactions WHERE interaction_id LIKE 'old%'").stdout
-    assert "(text was expired by retention)" in asked
-    assert "(text was expired by retention)" in home.ask("why", "old-1", "--all").stdout
+    assert "(text expired by retention)" in asked
+    assert "(text expired by retention)" in home.ask("why", "old-1", "--all").stdout
     why = json.loads(home.ask("why", "m", "--format", "json").stdout)
     assert (why["counts"]["eligible"], len(why["eligible"]), len(why["echoed"])) == (7, 1, 7)
     assert "6 interactions" in why["problem"]
