@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
+import re
 import shutil
 from collections.abc import Generator
 from pathlib import Path
@@ -78,21 +80,38 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: _RANK.get(item.path.name, len(LONG)))
 
 
+# Marks of all tests of a file.
+_FILE_MARKS = re.compile(r"^pytestmark = (?:\[\n(?:    .*\n)*|.*\n)", re.MULTILINE)
+_LEAVES_OUT = re.compile(r"not \(((?:\w+ or )*\w+)\)")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Return True for a file all of whose tests `-m "not (slow or …)"` leaves out: each process would load it."""
+    expression = _LEAVES_OUT.fullmatch(config.option.markexpr)
+    if expression is None or not collection_path.name.startswith("test_"):
+        return None
+    marks = " ".join(_FILE_MARKS.findall(collection_path.read_text()))
+    is_left_out = any(f"pytest.mark.{mark}" in marks for mark in expression[1].split(" or "))
+    return True if is_left_out and not _is_named(collection_path, config) else None
+
+
+def _is_named(path: Path, config: pytest.Config) -> bool:
+    return any(path.name in argument for argument in config.args)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is loaded to find the tests stays to the end: the garbage collector need not look through it again."""
+    """Load tests without the garbage collector, which need not look through them later: they stay to the end.
+
+    The interpreter takes down everything at its end. Of what is still frozen then, DuckDB would print that it leaked.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.enable()
-
-
-def pytest_unconfigure() -> None:
-    """The interpreter takes down everything at its end: of what stays frozen, DuckDB would print that it leaked."""
-    gc.unfreeze()
+        atexit.register(gc.unfreeze)
 
 
 @pytest.fixture(autouse=True, scope="session")
