@@ -120,3 +120,11 @@ def _taken_over_even_if_few() -> None:
     from slowwave.flows.publish import base
 
     base.FEWEST_ROWS = 0
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _published_once(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What several tests publish alike is published once, whichever process comes first."""
+    from shared_homes import share_homes_below
+
+    share_homes_below(tmp_path_factory)

@@ -21,6 +21,7 @@ import duckdb
 import pytest
 from drawn_pages import IGNORED, bodies, drawn, words
 from released_homes import released_home
+from shared_homes import plain_home
 from small_home import SmallHome, interaction, memory
 from streamlit import cache_data
 from streamlit.testing.v1 import AppTest
@@ -39,10 +40,7 @@ AS_OF = datetime(2026, 3, 20)  # noqa: DTZ001 - UTC, as the flows take it
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
-    home = SmallHome(tmp_path_factory.mktemp("dashboard") / "home")
-    home.land(memory("m1"), interaction("i1", memories_used=["m1"], success=True))
-    home.nightly(AS_OF)
-    return home
+    return plain_home(tmp_path_factory.mktemp("dashboard") / "home", AS_OF)
 
 
 def whole_app(monkeypatch: pytest.MonkeyPatch, folder: Path) -> AppTest:
@@ -53,9 +51,7 @@ def whole_app(monkeypatch: pytest.MonkeyPatch, folder: Path) -> AppTest:
 
 
 def test_an_earlier_instant_is_a_note(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    home = SmallHome(tmp_path / "home")
-    home.land(memory("m1"), interaction("i1"))
-    home.nightly(AS_OF)
+    home = plain_home(tmp_path / "home", AS_OF)
     said = words(whole_app(monkeypatch, home.folder))
     assert "Note: these tables stop at an earlier time: as asked for; no interaction is newer" in said
     assert "slowwave nightly" not in said
@@ -90,9 +86,8 @@ def test_an_instant_or_a_publish_that_lies_ahead_is_a_warning(monkeypatch: pytes
 
 
 def test_a_current_that_leads_nowhere_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    home = SmallHome(tmp_path / "home")
-    home.land(memory("m1"))
-    run_id = home.nightly(AS_OF).run_id
+    home = plain_home(tmp_path / "home", AS_OF)
+    run_id = home.settings.current.resolve().stem
     session = whole_app(monkeypatch, home.folder)
     current = home.settings.current
     for target in ("runs/gone.duckdb", "current.duckdb"):
@@ -122,9 +117,8 @@ def test_damaged_file_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 
 def test_a_file_that_is_damaged_or_put_back_in_place_is_seen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    home = SmallHome(tmp_path / "home")
-    home.land(memory("m1"))
-    run_id = home.nightly(AS_OF).run_id
+    home = plain_home(tmp_path / "home", AS_OF)
+    run_id = home.settings.current.resolve().stem
     serving = home.settings.current.resolve()
     session = whole_app(monkeypatch, home.folder)
     saved = Path(shutil.copy(serving, tmp_path / "saved.duckdb"))
@@ -136,9 +130,8 @@ def test_a_file_that_is_damaged_or_put_back_in_place_is_seen(monkeypatch: pytest
 
 
 def test_new_publish_is_followed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    home = SmallHome(tmp_path / "home")
-    home.land(memory("m1"))
-    first = home.nightly(AS_OF).run_id
+    home = plain_home(tmp_path / "home", AS_OF)
+    first = home.settings.current.resolve().stem
     session = whole_app(monkeypatch, home.folder)
     assert f"Run {first}" in words(session)
     home.land(memory("m2", changed_at="2026-03-19T08:00:00Z"))

@@ -6,7 +6,8 @@ import re
 
 import pytest
 from drawn_pages import IGNORED, commands, drawn, published_by, words
-from small_home import SmallHome, interaction, memory
+from shared_homes import plain_home
+from small_home import SmallHome
 from streamlit.testing.v1 import AppTest
 
 from slowwave.dashboards.app.pages.lineage import lineage_page
@@ -21,10 +22,7 @@ pytestmark = pytest.mark.filterwarnings(IGNORED)
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
-    home = SmallHome(tmp_path_factory.mktemp("lineage") / "home")
-    home.land(memory("m1"), interaction("i1", memories_used=["m1"]))
-    home.nightly()
-    return home
+    return plain_home(tmp_path_factory.mktemp("lineage") / "home")
 
 
 def named_in_frame(app: AppTest) -> list[str]:

@@ -13,8 +13,7 @@ from urllib.parse import quote
 import duckdb
 import pytest
 from postgres_server import OWNER, PASSWORD, WITHOUT, Server, binaries, postgres_server
-from small_home import SmallHome
-from taught_rows import AS_OF, taught_rows
+from shared_homes import taught_home
 
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.flows.publish_to.postgres import publish_to_postgres
@@ -45,12 +44,9 @@ ROLE, LOCK = blocks("README")
 
 
 @pytest.fixture(scope="module")
-def current(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def current() -> Path:
     """A published file with every answer: memories injected by a coin, and a strategy that keeps failing."""
-    home = SmallHome(tmp_path_factory.mktemp("bi") / "home")
-    home.land(*taught_rows())
-    home.nightly(AS_OF)
-    return home.settings.current
+    return taught_home().settings.current
 
 
 @pytest.fixture(scope="module")

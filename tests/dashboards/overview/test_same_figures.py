@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from small_home import SmallHome
-from taught_rows import taught_rows
+from shared_homes import taught_home
 
 from slowwave.dashboards.charts import memories
 from slowwave.dashboards.charts.theme import chart_words
@@ -21,11 +20,8 @@ DAYS = {"since": "2026-03-02", "until": "2026-03-31"}
 
 
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Answers, dict[str, Tile]]]:
-    home = SmallHome(tmp_path_factory.mktemp("figures") / "home")
-    home.land(*taught_rows())
-    home.nightly()
-    path = home.settings.current.resolve()
+def seen() -> Iterator[tuple[Answers, dict[str, Tile]]]:
+    path = taught_home().settings.current.resolve()
     with locked_connection(path) as connection:
         yield Answers(connection), {tile.question: tile for tile in first_screen(connection, path.stem)[1]}
 

@@ -13,8 +13,7 @@ from typing import Any
 import duckdb
 import pytest
 from PIL import Image
-from small_home import SmallHome
-from taught_rows import taught_rows
+from shared_homes import taught_home
 
 from slowwave.dashboards.overview.tiles import Named, Tile
 from slowwave.dashboards.report import brief as made
@@ -27,11 +26,8 @@ HOSTILE = "**b** [x](http://evil.example) <!channel> `rm` <script>\x07|# &lt;"
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = SmallHome(tmp_path_factory.mktemp("brief") / "home")
-    home.land(*taught_rows())
-    home.nightly()
-    return home.settings.current.resolve()
+def path() -> Path:
+    return taught_home().settings.current.resolve()
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from shared_homes import published_home
 from small_home import SmallHome, interaction, memory
 
 from slowwave.flows.ask.lineage import run_lineage
@@ -90,9 +91,7 @@ def test_evidence_that_is_published_too_is_told_apart(tmp_path: Path):
 
 
 def test_rows_are_those_of_the_last_publish(tmp_path: Path):
-    home = SmallHome(tmp_path / "home")
-    home.land(memory("m-1"), memory("m-2"), interaction("i-1", memories_used=["m-1"]))
-    home.nightly()
+    home = published_home(tmp_path / "home", memory("m-1"), memory("m-2"), interaction("i-1", memories_used=["m-1"]))
     found = {step.id: step for step in of_home(home.settings, None)}
     told = {step.name: step.rows for step in found.values() if step.kind == "published"}
     with duckdb.connect(home.settings.current.resolve(), read_only=True) as connection:

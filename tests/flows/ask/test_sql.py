@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import duckdb
 import polars as pl
 import pytest
+from shared_homes import plain_home
 from small_home import SmallHome, interaction, memory, outcome
 
 from slowwave.flows.ask import sql
@@ -498,9 +499,7 @@ def test_a_name_of_a_table_is_told_from_a_recipe(ask):
 
 
 def test_what_another_release_published_lacks_is_no_fault_of_the_query(tmp_path, capfd, monkeypatch):
-    home = SmallHome(tmp_path / "home")
-    home.land(memory("m1"), interaction("i1"))
-    home.nightly(datetime(2026, 3, 20))  # noqa: DTZ001 - UTC, as the flows take it
+    home = plain_home(tmp_path / "home")
     with duckdb.connect(home.settings.current.resolve()) as connection:
         connection.execute("DROP TABLE untried_strategies")
         connection.execute("ALTER TABLE strength_fits DROP COLUMN reach_days")
@@ -672,9 +671,7 @@ def test_the_names_that_load_the_lake_are_found_whatever_their_case():
 
 @pytest.mark.parametrize("target", ["current.duckdb", "runs/gone.duckdb"])
 def test_a_link_that_leads_nowhere_is_told_and_mended_by_a_night(tmp_path, monkeypatch, capfd, target):
-    home = SmallHome(tmp_path / "home")
-    home.land(memory("m1"))
-    home.nightly()
+    home = plain_home(tmp_path / "home")
     home.settings.current.unlink()
     home.settings.current.symlink_to(target)
     monkeypatch.setenv("SLOWWAVE_HOME", str(home.folder))

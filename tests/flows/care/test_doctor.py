@@ -17,7 +17,8 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from small_home import SmallHome, interaction, memory
+from shared_homes import plain_home
+from small_home import SmallHome, interaction
 
 from slowwave.flows.care import doctor
 from slowwave.flows.care.surroundings import clock_line, prefect_server_line
@@ -42,10 +43,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallHome:
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
-    home = SmallHome(tmp_path_factory.mktemp("doctor") / "home")
-    home.land(memory("m1"), interaction("i1", memories_used=["m1"]))
-    home.nightly()
-    return home
+    return plain_home(tmp_path_factory.mktemp("doctor") / "home")
 
 
 @pytest.fixture

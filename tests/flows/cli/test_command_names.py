@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import typer.main
+from shared_homes import published_home
 from small_home import SmallHome, interaction, memory, outcome
 
 from slowwave.flows.cli import main as cli
@@ -42,10 +43,8 @@ SPELLED_BY = {"command", "command_line", "whole_command_line"}
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
     """A published home."""
-    small = SmallHome(tmp_path_factory.mktemp("names") / "home")
-    small.land(memory("m-1"), interaction("i-1", memories_used=["m-1"]), outcome("o-1", interaction_id="i-1"))
-    small.nightly()
-    return small
+    rows = [memory("m-1"), interaction("i-1", memories_used=["m-1"]), outcome("o-1", interaction_id="i-1")]
+    return published_home(tmp_path_factory.mktemp("names") / "home", *rows)
 
 
 def test_the_help_lists_at_most_22_commands_in_four_sections(home: SmallHome) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from small_home import SmallHome, interaction, memory, outcome
+from shared_homes import published_home
+from small_home import interaction, memory, outcome
 
 from slowwave.flows.ask.report import write_report
 from slowwave.flows.kernel.processes.threads import COMPUTING
@@ -37,9 +38,8 @@ for arguments in {commands!r}:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A published home."""
-    small = SmallHome(tmp_path_factory.mktemp("loaded") / "home")
-    small.land(memory("m-1"), interaction("i-1", memories_used=["m-1"]), outcome("o-1", interaction_id="i-1"))
-    small.nightly()
+    rows = [memory("m-1"), interaction("i-1", memories_used=["m-1"]), outcome("o-1", interaction_id="i-1")]
+    small = published_home(tmp_path_factory.mktemp("loaded") / "home", *rows)
     write_report(small.settings, small.settings.current.resolve())  # else a night that changes nothing draws it
     return small.folder
 

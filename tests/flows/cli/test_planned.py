@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_home import SmallHome, interaction, memory
+from shared_homes import plain_home
 
 pytestmark = pytest.mark.slow
 
 
 def test_the_plan_names_what_changed_params_decide_and_the_engine(tmp_path: Path) -> None:
-    home = SmallHome(tmp_path / "home")
-    home.land(memory("m"), interaction("i"))
-    home.nightly()
+    home = plain_home(tmp_path / "home")
     assert "params" not in home.ask("nightly", "--plan").stdout
     home.settings.params_file.write_text("[forgetting]\nrecent_days = 3\n")
     home.settings.settings_file.write_text('[engine]\nengine = "dask"\nworkers = 3\n')

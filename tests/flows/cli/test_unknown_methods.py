@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_home import SmallHome, interaction, memory
+from shared_homes import plain_home
+from small_home import SmallHome
 
 from slowwave.transforms.core.methods.registry import choices
 
@@ -16,10 +17,7 @@ ECHOES = " ".join(
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
-    made = SmallHome(tmp_path_factory.mktemp("unknown") / "home")
-    made.land(memory("m1"), interaction("i1", memories_used=["m1"]))
-    made.nightly()
-    return made
+    return plain_home(tmp_path_factory.mktemp("unknown") / "home")
 
 
 @pytest.mark.parametrize(
@@ -91,9 +89,7 @@ def test_without_it_the_night_goes_on(home: SmallHome) -> None:
 @pytest.mark.parametrize("name", ["params_file", "settings_file"])
 def test_what_a_command_does_not_use_does_not_stop_it(tmp_path: Path, name: str) -> None:
     """Landing and asking go on; the commands that look after a home say what is wrong."""
-    home = SmallHome(tmp_path / "home")
-    home.land(memory("m1"), interaction("i1"))
-    home.nightly()
+    home = plain_home(tmp_path / "home")
     file = getattr(home.settings, name)
     file.write_text("nonsense = 1\n")
     delivery = tmp_path / "more.jsonl"

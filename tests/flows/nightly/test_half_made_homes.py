@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from small_home import SmallHome, interaction, memory
+from shared_homes import plain_home
+from small_home import SmallHome
 
 from slowwave.flows.ask.why.why import run_why
 from slowwave.flows.kernel.errors import UserError
@@ -18,10 +19,7 @@ from slowwave.flows.publish.run import start_run
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
-    home = SmallHome(tmp_path_factory.mktemp("half-made") / "home")
-    home.land(memory("m1"), interaction("i1", memories_used=["m1"]))
-    home.nightly()
-    return home
+    return plain_home(tmp_path_factory.mktemp("half-made") / "home")
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from shared_homes import plain_home
 from small_home import SmallHome, interaction, memory
 
 from slowwave.flows.care import doctor
@@ -71,9 +72,7 @@ def killed(home: SmallHome, kind: str, stage: str) -> None:
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
-    made = SmallHome(tmp_path_factory.mktemp("nights") / "home")
-    made.land(memory("m1"), interaction("i1"))
-    made.nightly()
+    made = plain_home(tmp_path_factory.mktemp("nights") / "home")
     made.settings.inbox.mkdir()
     drop(made)
     return made
@@ -234,9 +233,7 @@ def test_a_night_killed_while_prefect_starts_is_seen(home: SmallHome) -> None:
 
 
 def test_rows_that_were_refused_are_news_though_no_number_changes(tmp_path: Path) -> None:
-    home = SmallHome(tmp_path / "home")
-    home.land(memory("m1"), interaction("i1"))
-    home.nightly()
+    home = plain_home(tmp_path / "home")
     home.land({"interaction_id": "bad", "prompt": "When?", "created_at": "soon"})
     assert [home.nightly().status for _ in range(2)] == ["published", "skipped"]
     shown = home.ask("sql", "SELECT count(*) AS refused FROM quarantine", "--format", "json").stdout

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_home import SmallHome, interaction, memory
+from shared_homes import plain_home
 
 from slowwave.flows.cli import main as cli
 from slowwave.flows.kernel.errors import UserError
@@ -99,9 +99,7 @@ def test_a_night_that_fails_tells(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Also one that fails before it has begun, and however telling ends."""
-    home = SmallHome(tmp_path / "home")
-    home.land(memory("m1"), interaction("i1"))
-    home.nightly()
+    home = plain_home(tmp_path / "home")
     monkeypatch.setenv("SLOWWAVE_HOME", str(home.folder))
     ask_for(home.settings, _WRITE.format(code=7))
     assert cli._exit_code(["nightly"]) == 0
