@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from each import each
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("transforms", "flows", "data", "dashboards")
@@ -328,7 +329,7 @@ def test_transforms_are_pure() -> None:
     assert [one for one in found if (one.split(":", 1)[0], one.split(": ")[2]) not in excused] == []
 
 
-@pytest.mark.parametrize("path", [path for path in modules_under("transforms") if path.endswith("_kernel.py")])
+@each("path", [path for path in modules_under("transforms") if path.endswith("_kernel.py")])
 def test_a_kernel_stands_alone(path: str) -> None:
     """numba keeps a compiled loop until its own file changes: what it took from another would go on as it was."""
     own = [
@@ -408,7 +409,7 @@ def test_files_of_the_lake_are_touched_where_they_are_kept() -> None:
     assert found_in(["__init__.py", *modules_under("flows", "dashboards")], lake_touched) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "source",
     [
         "size = file.path.stat().st_size",
@@ -439,7 +440,7 @@ def test_at_the_top_lies_only_what_is_of_all_rooms(package: str) -> None:
     assert folders == set(ROOMS[package])
 
 
-@pytest.mark.parametrize("folder", sorted({path.rpartition("/")[0] for path in modules_under(*ROOMS)} - {NOTEBOOKS}))
+@each("folder", sorted({path.rpartition("/")[0] for path in modules_under(*ROOMS)} - {NOTEBOOKS}))
 def test_a_room_is_small_and_says_what_it_is(folder: str) -> None:
     files = [path for path in (ROOT / folder).glob("*.py") if path.name != "__init__.py"]
     assert len(files) <= MOST_FILES
@@ -453,7 +454,7 @@ def test_queries_lie_in_small_folders_by_what_they_ask_about(folder: str) -> Non
     assert all(len(list(path.glob("*.sql"))) <= MOST_FILES for path in (ROOT / folder).iterdir())
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "source"),
     [
         ("transforms/core/hashing.py", "from slowwave.transforms.landing.tables import Memories"),
@@ -506,7 +507,7 @@ def test_a_stray_module_at_the_root_would_be_installed() -> None:
 # ------------------------------------------------------------------------------------ the rules catch what they forbid
 
 
-@pytest.mark.parametrize(
+@each(
     "source",
     [
         "import duckdb",
@@ -569,7 +570,7 @@ def test_impure_code_is_caught(source: str) -> None:
     assert impurities(source)
 
 
-@pytest.mark.parametrize(
+@each(
     "source",
     [
         "from __future__ import annotations",
@@ -598,7 +599,7 @@ def test_a_finding_names_its_line() -> None:
     assert impurities("import math\n\nopen('x')\n") == ["line 3: uses open"]
 
 
-@pytest.mark.parametrize(
+@each(
     "source",
     [
         "import prefect",

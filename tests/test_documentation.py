@@ -18,6 +18,7 @@ import chat_records
 import duckdb
 import pytest
 import typer.main
+from each import each
 from langfuse_exports import exported
 from langfuse_rows import trace
 from otlp_documents import chat, span, traces
@@ -288,7 +289,7 @@ def test_every_dependency_has_its_reason() -> None:
         assert name[0] in stands_on
 
 
-@pytest.mark.parametrize("page", PAGES)
+@each("page", PAGES)
 def test_paths_and_links_lead_somewhere(page: str) -> None:
     for path in re.findall(r"`((?:transforms|flows|tests|data|dashboards)/[\w./]*)`", PAGES[page]):
         assert "NAME" in path or "ROOM" in path or page == "CHANGELOG.md" or (ROOT / path).exists(), path

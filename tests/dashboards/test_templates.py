@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from each import each
 from hostile_rows import TEXTS
 
 from slowwave.dashboards.templates import render_template, with_code
@@ -21,7 +22,7 @@ def test_what_stands_between_backticks_is_code_and_all_is_escaped(text, html):
     assert with_code(text) == html
 
 
-@pytest.mark.parametrize("text", TEXTS.values())
+@each("text", TEXTS.values())
 def test_a_template_escapes_what_it_is_given(text):
     page = render_template("notice.html.jinja", level="note", text=text, todo=text)
     assert "<script" not in page

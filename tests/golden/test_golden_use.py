@@ -11,6 +11,7 @@ import golden_health as given
 import polars as pl
 import pytest
 from alma_strength import alma_strengths
+from each import each
 from golden_tables import assert_golden, golden_names
 from golden_timelines import START, TODAY, golden_timelines
 from health_rows import TODAY as HEALTH_DAY
@@ -129,7 +130,7 @@ def test_every_table_is_pinned(published):
     assert published.keys() == {*NAMES, ALMA[0]}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_what_was_published_is_published(name, published):
     assert_golden(published[name], name)
 

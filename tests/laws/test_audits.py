@@ -13,6 +13,7 @@ from unittest.mock import patch
 import duckdb
 import polars as pl
 import pytest
+from each import each
 
 from slowwave.data.sample import sample_files
 from slowwave.flows.kernel.errors import AuditFailedError
@@ -401,7 +402,7 @@ def serving(published: Home, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield connection
 
 
-@pytest.mark.parametrize(("name", "fault"), [(name, fault) for name, faults in FAULTS.items() for fault in faults])
+@each(("name", "fault"), [(name, fault) for name, faults in FAULTS.items() for fault in faults])
 def test_an_audit_finds_its_fault(serving, monkeypatch, name, fault):
     monkeypatch.setattr(serving_module, "audits", lambda: [AUDITS[name]])  # the others are asked elsewhere
     serving.begin()

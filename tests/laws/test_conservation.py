@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import zstandard
+from each import each
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from thorough import examples
@@ -83,9 +84,9 @@ def counts(file: Row) -> tuple[int, int, int, int]:
     return file["delivered"], file["accepted"], file["duplicate"], file["quarantined"]
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_every_row_of_a_file_is_accounted_for(home, name):
-    content, expected = CASES[name]
+@each("name", CASES)
+def test_every_row_of_a_file_is_accounted_for(new_home, name):
+    home, (content, expected) = new_home(), CASES[name]
     home.drop(name, content)
     home.drop("good.jsonl", LINES[39])
     home.land_inbox()

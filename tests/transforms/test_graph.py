@@ -13,6 +13,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hi
 
 import polars as pl
 import pytest
+from each import each
 
 from slowwave.flows.publish.base import TAKEN_OVER
 from slowwave.transforms.core.frames import Frame, Lazy
@@ -80,14 +81,14 @@ def test_what_is_handed_is_taken_by_someone():
     ] == []
 
 
-@pytest.mark.parametrize("node", NODES, ids=lambda node: node.name)
+@each("node", NODES)
 def test_what_is_read_of_landed_tables_is_declared(node: Node):
     for rows in (taken for taken in node.taken if isinstance(taken, LandedInput)):
         assert set(rows.columns) <= {column.name for column in columns(rows.of)}
         assert len(rows.columns) == len(set(rows.columns))
 
 
-@pytest.mark.parametrize("node", COMPUTED, ids=lambda node: node.name)
+@each("node", COMPUTED)
 def test_a_function_takes_what_its_node_declares(node: Node):
     asked = inspect.signature(function(node)).parameters
     needed = {name for name, asking in asked.items() if asking.default is inspect.Parameter.empty}
@@ -122,12 +123,12 @@ def wrongly_annotated(node: Node, computes: Any) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("node", COMPUTED, ids=lambda node: node.name)
+@each("node", COMPUTED)
 def test_a_function_is_annotated_with_the_tables_of_its_node(node: Node):
     assert wrongly_annotated(node, function(node)) == []
 
 
-@pytest.mark.parametrize("node", NODES, ids=lambda node: node.name)
+@each("node", NODES)
 def test_the_params_and_methods_of_a_node_exist(node: Node):
     for name in node.params:
         reduce(getattr, name.split("."), Params())
@@ -139,14 +140,14 @@ def test_the_params_and_methods_of_a_node_exist(node: Node):
     assert all(isinstance(method, str) for method in node.method_ids(Params()))
 
 
-@pytest.mark.parametrize("node", [node for node in COMPUTED if len(node.params) == 1], ids=lambda node: node.name)
+@each("node", [node for node in COMPUTED if len(node.params) == 1])
 def test_a_node_that_declares_one_param_reads_no_more(node: Node):
     """It is handed that one as it is, so its function asks for no protocol of several."""
     asked = inspect.signature(function(node)).parameters["params"].annotation
     assert not getattr(getattr(importlib.import_module(function(node).__module__), asked, None), "_is_protocol", False)
 
 
-@pytest.mark.parametrize("node", [node for node in COMPUTED if len(node.params) > 1], ids=lambda node: node.name)
+@each("node", [node for node in COMPUTED if len(node.params) > 1])
 def test_params_are_declared_as_their_protocol_has_them(node: Node):
     """A node that reads several has a protocol of exactly these, by which the type checker holds its function."""
     asked = inspect.signature(function(node)).parameters["params"].annotation

@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 import pytest
+from each import each
 from pydantic import ValidationError
 from tried_methods import tried
 
@@ -113,7 +114,7 @@ def test_importing_asks_nothing_of_polars():
     assert threads("slowwave.transforms.params") == threads("polars")
 
 
-@pytest.mark.parametrize(
+@each(
     "given",
     [
         {"attempts": {"not_attempted": [{"reason": "x", "pattern": "("}]}},

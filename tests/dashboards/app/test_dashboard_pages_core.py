@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from drawn_pages import IGNORED, Draw, bodies, drawn, grids, published_by, words
+from each import each
 from small_home import SmallHome, interaction, memory, outcome
 from streamlit.testing.v1 import AppTest
 from thorough import some
@@ -77,7 +78,7 @@ def test_explorer_lists_every_memory(published: Published) -> None:
     assert "1 to 7 of 7 memories" in words(session)
 
 
-@pytest.mark.parametrize(
+@each(
     ("chosen", "found"),
     [
         ({"search": "INTEGERS"}, ["m1", "m3"]),

@@ -6,6 +6,7 @@ from datetime import datetime
 
 import polars as pl
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,7 +37,7 @@ def test_a_head_is_in_plain_words(name: str, label: str) -> None:
     assert column_label(name) == label
 
 
-@pytest.mark.parametrize("recipe", cookbook().values(), ids=lambda recipe: recipe.name)
+@each("recipe", cookbook().values())
 def test_no_two_heads_of_a_recipe_are_alike(recipe) -> None:
     names = [column.name for column in recipe.columns]
     columns = recipe_columns(pl.DataFrame(schema=dict.fromkeys(names, pl.String)), recipe, names, {})

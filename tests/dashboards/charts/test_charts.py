@@ -11,6 +11,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 import pytest
+from each import each
 from thorough import some
 
 from slowwave.dashboards.charts import learning, logs, memories
@@ -124,7 +125,7 @@ def rows_of(spec: object) -> list[dict[str, Any]]:
     return [row for values in values_in(spec) for row in values if "row" in row]
 
 
-@pytest.mark.parametrize("name", DRAWN)
+@each("name", DRAWN)
 def test_nothing_to_draw_is_said(name):
     chart = chart_of(name, frame_of(CASES[name][1]).clear())
     title, subtitle, description = chart_words(chart)
@@ -133,7 +134,7 @@ def test_nothing_to_draw_is_said(name):
     assert description.startswith(title)
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_one_row_has_title_description_and_axes(name):
     chart = chart_of(name, frame_of(CASES[name][1]))
     title, subtitle, description = chart_words(chart)
@@ -167,7 +168,7 @@ def test_nulls_in_every_column_are_no_error(name):
     assert drawn is None or drawn.to_dict()
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_hostile_texts_are_short_and_without_controls(name):
     columns = {key: HOSTILE * 20 if isinstance(value, str) else value for key, value in CASES[name][1].items()}
     kept = {key: value for key, value in CASES[name][1].items() if key in {"metric", "kind"}}
@@ -202,7 +203,7 @@ def test_a_million_rows_are_a_few_hundred_marks(name):
     assert len(json.dumps(spec)) < 200_000
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_the_order_of_rows_does_not_matter(name):
     frame = many_of(CASES[name][1], 2_000)
     shuffled = frame.sample(fraction=1, shuffle=True, seed=7)

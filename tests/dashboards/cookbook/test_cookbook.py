@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from attic_rows import PARAMS, attic_decisions, attic_rows
+from each import each
 from small_home import SmallHome, interaction, memory, outcome
 from taught_rows import AS_OF, taught_rows
 
@@ -342,7 +343,7 @@ def test_there_is_an_expected_row_for_every_recipe():
     assert FIRST_ROWS.keys() == RECIPES.keys()
 
 
-@pytest.mark.parametrize("name", RECIPES)
+@each("name", RECIPES)
 def test_a_recipe_answers_with_the_columns_it_promises(answers, name):
     recipe = RECIPES[name]
     rows = answers(recipe, **GIVEN.get(name, {}))
@@ -351,7 +352,7 @@ def test_a_recipe_answers_with_the_columns_it_promises(answers, name):
     assert rows[0] == rows[0] | FIRST_ROWS[name]
 
 
-@pytest.mark.parametrize("name", RECIPES)
+@each("name", RECIPES)
 def test_a_recipe_is_a_question_with_units_and_needs_no_clock(name):
     recipe = RECIPES[name]
     assert recipe.question.endswith("?")
@@ -370,7 +371,7 @@ def test_a_text_taken_exactly_matches_itself_alone(answers):
         assert sum(row["memories_count"] for row in answers(counted, project=project)) == found, project
 
 
-@pytest.mark.parametrize("name", [name for name, recipe in RECIPES.items() if recipe.params.get("project") == "%"])
+@each("name", [name for name, recipe in RECIPES.items() if recipe.params.get("project") == "%"])
 def test_a_recipe_of_one_project_has_no_rows_of_others(answers, name):
     sql = re.sub(r"--.*", "", RECIPES[name].sql)
     assert sql.count("LIKE $") == sql.count("ESCAPE '\\'")

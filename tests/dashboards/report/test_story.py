@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 import polars as pl
 import pytest
+from each import each
 from hypothesis import strategies as st
 
 from slowwave.dashboards.commands import command_line
@@ -29,7 +30,7 @@ def test_a_command_is_quoted_for_a_shell() -> None:
     assert command_line("sql", "x", param=[]) == "slowwave sql x"
 
 
-@pytest.mark.parametrize("word", ["", "-all", "--yes", "a\x1b[2J", "a\nb", "\u202eabc", "\x00", "x" * 251])
+@each("word", ["", "-all", "--yes", "a\x1b[2J", "a\nb", "\u202eabc", "\x00", "x" * 251])
 def test_what_cannot_be_copied_safely_is_no_command(word: str) -> None:
     assert command_line("why", word) == ""
     assert command_line("forget", "hold", "m1", reason=word) == ""

@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 import polars as pl
 import pytest
+from each import each
 from small_home import SmallHome, interaction, memory, outcome
 from thorough import IS_THOROUGH
 from tried_methods import tried
@@ -190,7 +191,7 @@ def test_nothing_is_written_and_nobody_is_kept_waiting(
     assert list(aside.iterdir()) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "said"),
     [
         ("echo/1", "echo/7", "echo/7 is no method; there "),

@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from each import each
 from small_home import SmallHome, interaction, memory
 
 from slowwave.flows.ask.connection import DuckDBConfig, locked_connection
@@ -132,7 +133,7 @@ def test_the_copy_is_the_file_as_it_was_and_goes_with_the_query(ask, home, tmp_p
     assert ask("FROM own")[0] == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "complaint"),
     [
         (["teams.csv"], "is not NAME=FILE"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -87,7 +88,7 @@ def is_one_screen(text: str) -> bool:
     return len(lines) <= 24 and max(map(cell_len, lines)) <= 100 and not UNSAFE & set(text)
 
 
-@pytest.mark.parametrize("kind", OF_KINDS)
+@each("kind", OF_KINDS)
 def test_whatever_an_id_names_is_one_screen(published, kind):
     ids = [row[0] for row in published._rows(OF_KINDS[kind]) if row[0]]
     assert ids

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from each import each
 from small_home import SmallHome, interaction, memory, outcome
 
 from slowwave.flows.care.status import Clock, status_lines
@@ -412,7 +413,7 @@ def test_prefect_is_not_loaded(published: SmallHome) -> None:
     assert done.stderr.splitlines() == [f"{command} False True" for command in ("status", "doctor", "diff")]
 
 
-@pytest.mark.parametrize(
+@each(
     ("age", "said"),
     [
         ({"seconds": 0}, "just now"),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import duckdb
 import pytest
+from each import each
 
 from slowwave.dashboards.cookbook.cookbook import cookbook
 from slowwave.flows.cli.commands.logs import IMPORTED
@@ -41,7 +42,7 @@ def declared() -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+@each("table", TABLES.values())
 def test_everything_said_of_a_table_is_its_declaration(table: type[Table], declared: duckdb.DuckDBPyConnection) -> None:
     said = declared.execute(
         "SELECT column_name, is_nullable, comment FROM duckdb_columns() WHERE table_name = $name ORDER BY column_index",
@@ -70,7 +71,7 @@ def test_everything_said_of_a_table_is_its_declaration(table: type[Table], decla
     assert all(comment(c) in line for c, line in zip(columns(table), lines[-len(columns(table)) :], strict=True))
 
 
-@pytest.mark.parametrize("name", cookbook())
+@each("name", cookbook())
 def test_a_recipe_asks_what_is_declared(name: str, declared: duckdb.DuckDBPyConnection) -> None:
     recipe = cookbook()[name]
     params = {param: "1" if value is None else value for param, value in recipe.params.items()}

@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 import jsonschema
 import pytest
+from each import each
 
 from slowwave.data.sample import SampleFile, sample_files, sample_truth
 from slowwave.flows.cli import main as cli
@@ -52,7 +53,7 @@ def test_a_misspelt_table_is_answered_with_the_names_near_it(capfd):
     assert "did you mean memory_health or " in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_json_schema_is_valid(schema, name):
     found = json.loads(schema(name))
     jsonschema.Draft202012Validator.check_schema(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from each import each
 from shared_homes import plain_home
 from small_home import SmallHome
 
@@ -20,7 +21,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
     return plain_home(tmp_path_factory.mktemp("unknown") / "home")
 
 
-@pytest.mark.parametrize(
+@each(
     ("stated", "said"),
     [
         (
@@ -54,7 +55,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
         ),
     ],
 )
-@pytest.mark.parametrize("command", ["nightly", "nightly --plan", "sql --as-of 2026-03-03 SELECT+1", "backfill"])
+@each("command", ["nightly", "nightly --plan", "sql --as-of 2026-03-03 SELECT+1", "backfill"])
 def test_every_command_that_needs_the_params_refuses_it(home: SmallHome, command: str, stated: str, said: str) -> None:
     home.settings.params_file.write_text(stated)
     days = ["--from", "2026-03-01", "--to", "2026-03-02"] if command == "backfill" else []

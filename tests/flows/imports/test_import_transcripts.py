@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import zstandard
 from claude_code_records import Session, moment
+from each import each
 from imports_run import aged, imported, landed
 from pi_entries import PiSession
 
@@ -329,7 +330,7 @@ def test_lines_that_are_no_json_as_they_stand_are_read_where_they_can_be(tmp_pat
     assert found["import"]["refused"] == {"the record is cut off, and another one follows": 1}
 
 
-@pytest.mark.parametrize("cut", range(1, 200, 7))
+@each("cut", range(1, 200, 7))
 def test_of_a_record_that_is_cut_off_nothing_is_read(cut):
     session = Session()
     session.say({"type": "text", "text": "a"}, {"type": "tool_use", "id": "c", "input": {"a": {"b": 1}}})

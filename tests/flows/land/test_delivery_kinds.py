@@ -7,6 +7,7 @@ import io
 
 import polars as pl
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,8 +42,8 @@ def rows_and_bad(content: bytes, name: str = "a") -> tuple[list[int], list[int |
     )
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet", "a"])
-@pytest.mark.parametrize("first", STRAY)
+@each("name", ["a.jsonl", "a.csv", "a.parquet", "a"])
+@each("first", STRAY)
 def test_json_lines_after_a_stray_first_line_land(first: str, name: str) -> None:
     content = first.encode() + b"\n" + ROW + b"\n" + ROW + b"\n"
     assert rows_and_bad(content, name) == ([2, 3], [1])
@@ -56,8 +57,8 @@ def test_wherever_they_begin(stray: list[str], count: int) -> None:
     assert (len(rows), len(bad)) == (count, len(stray))
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet", "a.txt"])
-@pytest.mark.parametrize(
+@each("name", ["a.csv", "a.jsonl", "a.parquet", "a.txt"])
+@each(
     "content",
     [
         CSV,

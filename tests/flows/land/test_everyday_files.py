@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 import zstandard
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from small_home import SmallHome
@@ -111,7 +112,7 @@ LAYOUTS: dict[str, tuple[bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@each("layout", LAYOUTS)
 def test_a_layout_gives_the_rows_and_is_said(layout: str) -> None:
     content, reading = LAYOUTS[layout]
     found = read(content)
@@ -187,7 +188,7 @@ FOREIGN = {
 }
 
 
-@pytest.mark.parametrize("what", FOREIGN)
+@each("what", FOREIGN)
 def test_of_what_cannot_be_landed_it_is_said_what_it_is(what: str) -> None:
     (bad,) = [row for chunk in read(FOREIGN[what]) for row in chunk.bad]
     assert what in bad.reason

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client
@@ -155,7 +156,7 @@ def test_the_text_of_an_answer_is_its_value_without_markup(value: object) -> Non
     assert not set(text) & set("<>|&\x1b\u202e\u200b\n")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "arguments", "said"),
     [
         ("sql", {"name": "SELECT 1"}, "takes no SQL"),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from each import each
 
 from slowwave.transforms.core.frames import FrameError, conform, empty, framed, selected
 from slowwave.transforms.core.schema import computed_schema, polars_schema
@@ -22,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[3]
 _RIGHT = computed_schema(Heuristics).to_frame()
 
 
-@pytest.mark.parametrize("table", SERVING, ids=lambda table: table.name)
+@each("table", SERVING)
 def test_a_frame_with_the_declared_columns_is_handed_back_itself(table):
     before, stamped = computed_schema(table).to_frame(), empty(table)
     assert framed(table, before) is before

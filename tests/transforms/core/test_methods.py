@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from each import each
 from golden_tables import GOLDEN
 from pydantic import BaseModel, ValidationError
 from tried_methods import tried
@@ -94,7 +95,7 @@ PARAMS = sorted(params_of(Params))
 CHOOSING = [param for param in PARAMS if param.endswith("method")]
 
 
-@pytest.mark.parametrize("method_id", methods())
+@each("method_id", methods())
 def test_a_method_can_be_had_and_says_what_it_is(method_id: str) -> None:
     known = method(method_id)
     assert implementation(method_id) is not None
@@ -103,14 +104,14 @@ def test_a_method_can_be_had_and_says_what_it_is(method_id: str) -> None:
     assert all(any(param == read or param.startswith(f"{read}.") for param in PARAMS) for read in known.reads)
 
 
-@pytest.mark.parametrize("method_id", methods())
+@each("method_id", methods())
 def test_a_method_is_fixed_by_golden_tables_or_says_why_not(method_id: str) -> None:
     known = method(method_id)
     assert bool(known.golden) != bool(known.not_golden)
     assert set(known.golden) <= GOLDEN_DIGESTS.keys()
 
 
-@pytest.mark.parametrize("name", GOLDEN_DIGESTS)
+@each("name", GOLDEN_DIGESTS)
 def test_a_golden_table_is_as_it_was_when_its_method_was_released(name: str) -> None:
     assert hashlib.sha256((GOLDEN / f"{name}.ndjson").read_bytes()).hexdigest() == GOLDEN_DIGESTS[name]
 
@@ -135,7 +136,7 @@ def test_every_version_of_a_family_is_there_or_retired() -> None:
         assert numbers == list(range(1, len(numbers) + 1)) or versions == ["llm-1"], family
 
 
-@pytest.mark.parametrize("method_id", retired_methods())
+@each("method_id", retired_methods())
 def test_a_retired_method_says_what_replaced_it(method_id: str) -> None:
     gone = retired_methods()[method_id]
     assert gone.successor in methods() or gone.successor in retired_methods()
@@ -168,8 +169,8 @@ def test_every_param_that_names_a_method_takes_those_that_were_released() -> Non
             assert Params.model_validate(stating(param, method_id)).chosen_methods()[param] == method_id
 
 
-@pytest.mark.parametrize("param", CHOOSING)
-@pytest.mark.parametrize("wrong", ["banana/7", "alma/1", "", "scorecard/1", "need/1\n"])
+@each("param", CHOOSING)
+@each("wrong", ["banana/7", "alma/1", "", "scorecard/1", "need/1\n"])
 def test_no_param_takes_another(param: str, wrong: str) -> None:
     with pytest.raises(ValidationError) as refused:
         Params.model_validate(stating(param, wrong))

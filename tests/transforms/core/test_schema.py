@@ -8,6 +8,7 @@ import orjson
 import polars as pl
 import pytest
 from delivered import land, utc
+from each import each
 from pydantic import ValidationError
 
 from slowwave.transforms.core.frames import conform, empty
@@ -36,7 +37,7 @@ SAMPLES = {
     "structs": [{"id": "m1", "rank": 1, "score": 0.5}, {"id": "m2", "rank": None, "score": None}],
 }  # fmt: skip
 
-each_table = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)
+each_table = each("table", TABLES)
 
 
 def sample_of(column):

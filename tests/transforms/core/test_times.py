@@ -4,7 +4,7 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 import polars as pl
-import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,7 +26,7 @@ def utc(*parts):
     return datetime(*parts)  # noqa: DTZ001
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("2026-03-10", utc(2026, 3, 10)),
@@ -68,7 +68,7 @@ def test_accepted(text, expected):
     assert instant(text) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "", " ", "yesterday", "2026-02-29", "2026-13-01", "2026-00-10", "2026-01-32", "2026-01-00", "0000-01-01",

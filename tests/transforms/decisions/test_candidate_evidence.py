@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,7 +54,7 @@ def told(text: str, **rest: Any) -> dict[str, Any]:
     return row
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "We decided to keep the old API.",
@@ -70,7 +71,7 @@ def test_a_rule_that_stands_by_itself_is_a_candidate(text: str) -> None:
     assert told(text)["points"] >= ReviewQueueParams().min_points
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "against"),
     [
         ("They must love the garden.", "points back"),
@@ -99,7 +100,7 @@ def test_talk_guesses_and_pieces_are_not(text: str, against: str) -> None:
     assert against in found["words"].partition("; against it: ")[2]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "against"),
     [
         ("Implement the reader for Parquet files", "step of a task"),

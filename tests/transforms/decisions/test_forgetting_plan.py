@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from thorough import examples
@@ -191,7 +192,7 @@ PROTECTING = {
 }
 
 
-@pytest.mark.parametrize("why", PROTECTING)
+@each("why", PROTECTING)
 def test_what_is_protected_is_never_planned(why: str) -> None:
     everything = {**FADED, "confidence_high": 0.1, "contradicted_count": 9, "eligible_since_touch": 99}
     params = ForgettingParams(project_quota=0, agent_quota=0)

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from each import each
 
 from slowwave.transforms.core.vocabularies import Verdict
 from slowwave.transforms.decisions.push.wanted import State, push_targets, state_after
@@ -44,8 +45,8 @@ SHOWN: State = {"is_archived": False, "expires": "2026-06-10", "content": "c"}
 HIDDEN: State = {"is_archived": True, "expires": "2026-05-10", "content": "c"}
 
 
-@pytest.mark.parametrize("state", [SHOWN, HIDDEN])
-@pytest.mark.parametrize(
+@each("state", [SHOWN, HIDDEN])
+@each(
     ("said", "expires", "is_archived"),
     [
         ({"expires_at": datetime(2026, 9, 1)}, "2026-08-31", False),

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from thorough import examples
@@ -233,7 +234,7 @@ def test_what_fades_though_it_is_needed_is_shown(fields: Row, is_shown: bool) ->
     assert [row["kind"] for row in rows] == (["fading"] if is_shown else [])
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "kind"),
     [
         ({"reference_count": 0, "fades_at": AS_OF + timedelta(days=3650)}, "unused"),
@@ -345,7 +346,7 @@ def test_first_comes_what_most_sessions_speak_for() -> None:
     assert [row["rank"] for row in rows] == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("memory_type", [*INSTRUCTION_TYPES, "knowledge", "identity"])
+@each("memory_type", [*INSTRUCTION_TYPES, "knowledge", "identity"])
 def test_before_these_comes_harm_and_then_instructions_that_are_ignored(memory_type: str) -> None:
     known = health(
         {"memory_id": "doubted rule", "memory_type": "rule", **TROUBLED["doubtful"]},

@@ -4,8 +4,8 @@ from collections import defaultdict
 from datetime import timedelta
 
 import polars as pl
-import pytest
 from delivered import utc
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -80,7 +80,7 @@ def test_days_are_added_up(rows, cut):
     assert chunk_use(pl.concat(parts).lazy()).collect().equals(used(rows))
 
 
-@pytest.mark.parametrize(
+@each(
     ("chunk_id", "document_id"),
     [
         ("a#1", "a"), ("a#1#2", "a#1"), ("a", None), ("#1", None), ("a#", None), ("a# ", None), (" #1", None),

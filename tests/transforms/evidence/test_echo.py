@@ -4,6 +4,7 @@
 import memory_model as model
 import polars as pl
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,7 +27,7 @@ def test_normalised_is_lower_case_with_single_spaces_and_trimmed(values):
     assert column(normalise_text(pl.col("t")), values) == [model.normalised(value) for value in values]
 
 
-@pytest.mark.parametrize("char", sorted(model.WHITE_SPACE))
+@each("char", sorted(model.WHITE_SPACE))
 def test_every_white_space_character_is_one_space(char):
     assert column(normalise_text(pl.col("t")), [f"{char}A{char}b{char}{char}C{char}"]) == ["a b c"]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from each import each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from thorough import examples, some
@@ -43,7 +44,7 @@ def found(response: str | None, **fields: Any) -> list[tuple[str, str]]:
     return sorted(rows.select("rule", "text").rows())
 
 
-@pytest.mark.parametrize(
+@each(
     ("response", "rule", "text"),
     [
         ("Decision: use Postgres for orders", "decision_heading", "use Postgres for orders"),
@@ -80,7 +81,7 @@ def test_each_rule_finds_its_statements(response: str, rule: str, text: str) -> 
     assert found(response) == [(rule, text)]
 
 
-@pytest.mark.parametrize(
+@each(
     "response",
     [
         None,

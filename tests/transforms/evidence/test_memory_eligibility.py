@@ -5,6 +5,7 @@ from datetime import timedelta
 import memory_model as model
 import polars as pl
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from replayed import (
@@ -136,7 +137,7 @@ def of(agent, user_id, hour=1, project="atlas"):
     return {**asked(hour, project=project)[0], "agent": agent, "user_id": user_id}
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "counted"),
     [
         ({}, ["coder ada", "coder bob", "helper ada", " None"]),
@@ -150,7 +151,6 @@ def of(agent, user_id, hour=1, project="atlas"):
         ({"scope": "project", "project": "borealis"}, []),
         ({"user_id": "eve"}, []),
     ],
-    ids=str,
 )
 def test_a_memory_is_eligible_for_its_agent_and_its_user(said, counted):
     rows = [of("coder", "ada"), of("coder", "bob"), of("helper", "ada"), of("", None)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from each import each
 from error_rows import PARAMS, frame, groups_of, rows_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,14 +41,14 @@ def test_what_varies_between_occurrences_is_masked(one, other):
     assert len(groups_of([text.format(one), text.format(other)], PARAMS)) == 1
 
 
-@pytest.mark.parametrize("text", _NAMES)
+@each("text", _NAMES)
 def test_what_is_named_tells_errors_apart_and_not_families(text):
     rows = rows_of([text.format(name) for name in ("cart", "orders", "users", "stock")], PARAMS).values()
     assert len({row["error_id"] for row in rows}) == 4
     assert len({row["error_family"] for row in rows}) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("message", "template"),
     [
         ("not ok 3 - adds 2 prices # time=12.5ms", "not ok `adds 2 prices`"),

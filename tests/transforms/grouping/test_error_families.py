@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from each import each
 from error_rows import PARAMS, USERS, frame, groups_of, rows_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ def families_of(messages, params=PARAMS):
     return groups_of(messages, params, by="error_family")
 
 
-@pytest.mark.parametrize(
+@each(
     ("message", "template"),
     [
         ("gave up after 30s", "gave up after <duration>"),
@@ -49,7 +50,7 @@ def test_what_differs_between_occurrences_becomes_a_placeholder(message, templat
     assert template_of(message) == template
 
 
-@pytest.mark.parametrize(
+@each(
     "message",
     [
         "HTTP 404",
@@ -159,7 +160,7 @@ TOLD = {
 OCCURRENCES = [{"file": "a", "line": 3, "name": "f"}, {"file": "views", "line": 71, "name": "g_all"}]
 
 
-@pytest.mark.parametrize(("report", "template"), TOLD.items())
+@each(("report", "template"), TOLD.items())
 def test_a_report_is_told_by_the_line_that_says_what_went_wrong(report, template):
     said = [report.format(**blanks) for blanks in OCCURRENCES]
     said += [f"Exit code 1\n{said[0]}", f"\x1b[31m{said[1]}\x1b[0m"]
@@ -197,7 +198,7 @@ def test_a_line_that_says_no_more_than_its_kind_is_refined_by_the_one_beside_it(
     assert template_of(message.format(file="a", line=3, name="f")).startswith(template)
 
 
-@pytest.mark.parametrize(
+@each(
     ("message", "template"),
     [
         ("It broke\nsome detail\nmore", "It broke"),
@@ -230,7 +231,7 @@ def test_parts_beyond_the_bound_are_not_compared():
     assert rows_of(texts, params)[texts[2]]["error_family_template"] == "a b c d e f g h …"
 
 
-@pytest.mark.parametrize(
+@each(
     ("messages", "count"),
     [
         ("Connection refused|Connection reset|Connection closed|Connection aborted|Connection lost|Connection bad", 6),
@@ -309,9 +310,7 @@ def test_a_template_says_only_what_all_its_members_share(texts):
         assert re.fullmatch(shared, re.sub(r"\s+", " ", said).strip())
 
 
-@pytest.mark.parametrize(
-    "unit", ["a", "'", '"', "1.", "/", ":1", "a@", " ", "\n", "({[", "a1", "<*>", "a://", "\x01", "=a"]
-)
+@each("unit", ["a", "'", '"', "1.", "/", ":1", "a@", " ", "\n", "({[", "a1", "<*>", "a://", "\x01", "=a"])
 def test_no_text_is_too_long_or_too_odd(unit):
     text = "x" + unit * (1_000_000 // len(unit))
     assert len(template_of(text)) <= 2 * PARAMS.max_line_code_points + 10

@@ -3,7 +3,7 @@
 import time
 
 import polars as pl
-import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from strategy_pairs import DIFFERENT, NOT_YET, SAME
@@ -51,12 +51,12 @@ def reasons(*strategies):
 # ------------------------------------------------------------------------------------------------------ what is grouped
 
 
-@pytest.mark.parametrize(("a", "b"), SAME)
+@each(("a", "b"), SAME)
 def test_these_say_the_same_thing(a, b):
     assert same(a, b)
 
 
-@pytest.mark.parametrize(("a", "b"), DIFFERENT)
+@each(("a", "b"), DIFFERENT)
 def test_these_do_not(a, b):
     assert not same(a, b)
 
@@ -73,14 +73,14 @@ def test_one_word_matches_itself_only_in_any_case():
     assert len(set(ids(*words))) == len(words)
 
 
-@pytest.mark.parametrize(
+@each(
     "word", ["red", "bus", "sing", "being", "thing", "status", "pandas", "kubernetes", "need", "class", "this", "speed"]
 )
 def test_words_that_only_look_inflected_stay_as_they_are(word):
     assert inflection(word).base == word
 
 
-@pytest.mark.parametrize(
+@each(
     ("word", "base"),
     [
         ("retries", "retry"),
@@ -302,7 +302,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@each("name", HOSTILE)
 def test_hostile_texts_are_read_and_quickly(name):
     text = HOSTILE[name]
     started = time.process_time()
@@ -333,7 +333,7 @@ def test_many_texts_take_time_in_proportion():
 READABLE = sorted({text for pair in [*SAME, *DIFFERENT] for text in pair if text.isascii() and '"' not in text})
 
 
-@pytest.mark.parametrize("word", ["frobnicated", "not", "never", "without", "except", "unless", "only", "7", "before"])
+@each("word", ["frobnicated", "not", "never", "without", "except", "unless", "only", "7", "before"])
 def test_no_word_that_says_something_goes_unheard(word):
     for text in READABLE:
         if text == "no tests and docs" and word in {"not", "never"}:

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from each import each
 from health_rows import TODAY, ago, health_frame, health_row, health_rows, leaks_of, owners_of, unused_row
 from hypothesis import given
 from hypothesis import strategies as st
@@ -167,7 +168,7 @@ ALARMING = {
 }
 
 
-@pytest.mark.parametrize("alarming", ALARMING)
+@each("alarming", ALARMING)
 def test_what_is_wrong_is_said_once_with_the_figures(alarming):
     count, make, said, sentence = ALARMING[alarming]
     told = shop_of([*many(20), *many(count, make, first=20, **said)])

@@ -1,7 +1,7 @@
 """What the source of a memory says of how sure it is."""
 
 import polars as pl
-import pytest
+from each import each
 
 from slowwave.transforms.health.params import StatedConfidenceParams
 from slowwave.transforms.health.stated_confidence import stated_confidence
@@ -15,7 +15,7 @@ def told(rows, **params):
 
 
 # The table of `stated/2`: a released method does not change.
-@pytest.mark.parametrize(
+@each(
     ("memory_type", "source", "worth"),
     [
         ("preference", "explicit_instruction", 1.0),

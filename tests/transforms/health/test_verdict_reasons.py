@@ -6,6 +6,7 @@ import re
 
 import polars as pl
 import pytest
+from each import each
 from health_rows import TODAY, ago, health_frame, health_row, health_rows, unused_row
 from hypothesis import given
 
@@ -27,7 +28,7 @@ def reasons_of(row, *others, **said):
 # ---------------------------------------------------------------------------------------------------------------- words
 
 
-@pytest.mark.parametrize(
+@each(
     ("row", "sentences"),
     [
         (
@@ -141,7 +142,7 @@ def test_text_too_short_to_be_found_is_said_to_be():
     assert short not in reasons_of(unused_row(content="brief", eligible_count=0))
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "sentence"),
     [
         (
@@ -211,7 +212,7 @@ def test_failed_attempts_are_told_by_how_all_its_references_used_it(echoed, word
     assert [sentence.startswith(words) for sentence in told if "failed" in sentence] == [True]
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         {"need_30d": None, "need_if_active": None},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from each import each
 from health_rows import TODAY, ago, health_frame, health_row, health_rows, unused_row
 from hypothesis import given
 
@@ -45,7 +46,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", USE_VERDICTS)
+@each("case", USE_VERDICTS)
 def test_each_case_is_told_apart(case):
     told = health_frame([CASES[case]]).select(
         use_case(pl.lit(TODAY), PARAMS).alias("case"), use_verdict(pl.lit(TODAY), PARAMS).alias("verdict")
@@ -53,7 +54,7 @@ def test_each_case_is_told_apart(case):
     assert told.row(0) == (case, USE_VERDICTS[case])
 
 
-@pytest.mark.parametrize("case", USE_VERDICTS)
+@each("case", USE_VERDICTS)
 def test_without_outcomes_need_and_holds_the_verdict_is_that_of_use(case):
     assert verdict_of(CASES[case], health_row("injected")) == USE_VERDICTS[case]
 

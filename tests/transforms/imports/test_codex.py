@@ -20,6 +20,7 @@ from codex_rollouts import (
     shell_call,
     total,
 )
+from each import each
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
@@ -410,7 +411,7 @@ def test_half_of_a_rollout_gives_what_all_of_it_gives_later_or_the_same() -> Non
             assert row == final or row["recorded_at"] < final["recorded_at"] or "ended" in final
 
 
-@pytest.mark.parametrize(
+@each(
     "part",
     [
         " ",

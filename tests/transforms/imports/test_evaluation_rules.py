@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from each import each
 
 from slowwave.transforms.imports.adapter import OptionsError
 from slowwave.transforms.imports.trace_values import is_success, parse_rules
 
 
-@pytest.mark.parametrize(
+@each(
     ("stated", "label", "value", "expected"),
     [
         ({}, "pass", None, True),
@@ -40,7 +41,7 @@ def test_rules(stated: dict[str, Any], label: str, value: float | None, expected
     assert is_success(rules, "quality", label, value) is expected
 
 
-@pytest.mark.parametrize(
+@each(
     "stated",
     [{}, {"above": 1}, {"pass": "good"}, {"pass": []}, {"pass": [1]}, {"at_least": "x"}, {"at_most": True}, 0.7],
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from langfuse_rows import PROJECT, made, observation, root_of_v2, score, trace
@@ -144,7 +145,7 @@ def test_an_error_of_the_topmost_observation_is_an_outcome() -> None:
     assert "attempted" not in found
 
 
-@pytest.mark.parametrize(
+@each(
     ("told", "success"),
     [
         ({}, True),

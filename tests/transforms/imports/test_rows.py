@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-import pytest
+from each import each
 
 from slowwave.transforms.imports.adapter import Context, LeftOut, Located, Made, Record, Refused, Row, Undecided
 from slowwave.transforms.imports.delivery_lines import DeliveryFilter, Tally, delivery_lines
@@ -45,7 +45,7 @@ def test_a_row_says_which_adapter_made_it_of_what_and_nothing_of_where_and_when(
     assert lines(Row(ASKED))[0]["provenance"] == {"adapter": "third", "v": 3}
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "recorded_at"),
     [
         ({"recorded_at": "2026-05-01T11:00:00+02:00"}, "2026-05-01T09:00:00.000003Z"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,8 +41,8 @@ def taken_out(text: str) -> tuple[str, dict[str, int]]:
     return without_secrets(text, counts), dict(counts)
 
 
-@pytest.mark.parametrize("kind", KEYS)
-@pytest.mark.parametrize("around", ["{}", "use {} here", '{{"key": "{}"}}', "--x={},", "(`{}`)", "a\n{}\nb", "x/{}/y"])
+@each("kind", KEYS)
+@each("around", ["{}", "use {} here", '{{"key": "{}"}}', "--x={},", "(`{}`)", "a\n{}\nb", "x/{}/y"])
 def test_keys_are_told_by_their_form(kind: str, around: str) -> None:
     text = around.format(KEYS[kind])
     said, counts = taken_out(text)
@@ -51,7 +51,7 @@ def test_keys_are_told_by_their_form(kind: str, around: str) -> None:
     assert said == text.replace(KEYS[kind], f"[secret:{kind}]")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "without", "kind"),
     [
         ("password=hunter2", "password=[secret:password]", "password"),
@@ -127,7 +127,7 @@ def test_secrets_are_told_by_what_stands_before_them(text: str, without: str, ki
     assert taken_out(text) == (without, {kind: 1} if kind else {})
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "The token is refreshed, the secret: patience. A key point.",
@@ -178,7 +178,7 @@ def test_a_key_is_found_whatever_text_stands_around_it(key: tuple[str, str], bef
     assert key[1] not in said
 
 
-@pytest.mark.parametrize(
+@each(
     "hostile",
     ["password=", "token:", "authorization:", "://a:", "-----BEGIN A-----", "eyJ", "sk-.", "cookie=", "/home/", "a.",
      "C:\\Users\\", "key", " -u ", "--token ", "://", '"', "\\", "bearer ", "mysql ", "sshpass -p",
@@ -223,7 +223,7 @@ def test_all_texts_of_a_field_that_names_a_secret_are_taken_out() -> None:
     assert clean_record(value) == clean_record(said) == clean_value(said, Counter()) == said
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "without"),
     [
         ("/home/ann/shop/a.py", "~/shop/a.py"),

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import polars as pl
 import pytest
+from each import each
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -44,7 +45,7 @@ def one(column, value):
     return series.to_list()[0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("column", "given_value", "taken"),
     [
         (PROJECT, "", ""),
@@ -116,7 +117,7 @@ def test_taken(column, given_value, taken):
     assert one(column, given_value) == taken
 
 
-@pytest.mark.parametrize(
+@each(
     ("column", "given_value", "reason"),
     [
         (PROJECT, {"a": 1}, "project must be text, not a JSON object"),

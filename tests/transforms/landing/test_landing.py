@@ -4,6 +4,7 @@ import orjson
 import polars as pl
 import pytest
 from delivered import as_frame, as_jsonl, land, tables, utc
+from each import each
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -95,7 +96,7 @@ def test_a_row_of_no_kind_is_refused_with_all_it_could_have_had():
 # ----------------------------------------------------------------------------------------------------------- quarantine
 
 
-@pytest.mark.parametrize(
+@each(
     ("row", "field", "reason"),
     [
         ({**ASKED, "prompt": 7}, "prompt", "prompt must be text, not a number"),
@@ -272,8 +273,8 @@ def test_what_a_memory_is_about_is_landed_in_its_columns():
     assert found["extra"] is None
 
 
-@pytest.mark.parametrize("of", [as_frame, None])
-@pytest.mark.parametrize(
+@each("of", [as_frame, None])
+@each(
     ("name", "value"),
     [
         ("scope", "everywhere"), ("scope", 7), ("scope", "Agent"), ("tags", "urgent"), ("tags", {"a": 1}), ("tags", 3),
@@ -309,8 +310,8 @@ def test_what_an_answer_cites_and_how_an_outcome_is_known_land_in_their_columns(
     assert (ended["basis"], ended["basis_method"], ended["extra"]) == ("inferred", "transcript_tests/1", None)
 
 
-@pytest.mark.parametrize("of", [as_jsonl, as_frame])
-@pytest.mark.parametrize("value", ["m1", {"m1": 1}, 3, [["m1"]]])
+@each("of", [as_jsonl, as_frame])
+@each("value", ["m1", {"m1": 1}, 3, [["m1"]]])
 def test_citations_that_are_no_list_of_texts_stay_in_extra(value, of):
     found = only(landed_rows(of([{**ASKED, "memories_cited": value}])), "interactions")
     assert (found["memories_cited"], orjson.loads(found["extra"])) == (None, {"memories_cited": value})

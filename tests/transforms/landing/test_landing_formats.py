@@ -1,8 +1,8 @@
 """What lands depends on the rows alone: not on their format, their order, or how they are cut into chunks."""
 
 import polars as pl
-import pytest
 from delivered import as_csv, as_frame, as_jsonl, row_hashes, tables, utc
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
@@ -136,8 +136,8 @@ def test_no_json_value_in_any_field_raises(given_rows, kind):
     assert len(good) + landed.quarantine.height == landed.delivered == len(given_rows)
 
 
-@pytest.mark.parametrize("name", [n for n in FIELD_NAMES if n not in {"interaction_id", "changed_at"}])
-@pytest.mark.parametrize("levels", [200, 260, 1000])
+@each("name", [n for n in FIELD_NAMES if n not in {"interaction_id", "changed_at"}])
+@each("levels", [200, 260, 1000])
 def test_deep_nesting_anywhere_costs_at_most_its_row(name, levels):
     record = {"prompt": "hi", "created_at": "2026-03-10", "success": True, name: [[]]}
     for _ in range(levels):
@@ -150,7 +150,7 @@ def test_deep_nesting_anywhere_costs_at_most_its_row(name, levels):
 # -------------------------------------------------------------------------------------------------------- Parquet's own
 
 
-@pytest.mark.parametrize(
+@each(
     "far",
     [
         pl.Series([2**62, 1]).cast(pl.Datetime("us")),

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import polars as pl
 import pytest
 from delivered import utc
+from each import each
 
 from slowwave.transforms.core.schema import Carried, Json, Landed, Table, column, columns, polars_schema
 from slowwave.transforms.evidence.tables import DayInputs
@@ -263,7 +264,7 @@ def test_no_column_of_a_format_has_gone_or_narrowed(number):
             assert c.since > number if name not in was else c.since <= number, f"{table.name}.{name}: `since` is wrong"
 
 
-@pytest.mark.parametrize("table", OF_THE_LAKE, ids=lambda table: table.name)
+@each("table", OF_THE_LAKE)
 def test_a_new_column_can_be_read_in_old_files(table):
     for c in columns(table):
         assert c.since == 1 or c.nullable or c.default is not None, f"{c.name} must be NULL in old files, or a default"

@@ -7,6 +7,7 @@ from datetime import timedelta
 import polars as pl
 import pytest
 from attempt_rows import START, counted, interactions, outcomes, readings
+from each import each
 from learned_tables import learned
 
 from slowwave.transforms.core.frames import framed
@@ -24,7 +25,7 @@ def _only(row, params=None):
     return counted([row], params).row(0, named=True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "reason"),
     [
         ("Skipped: depends on step build", _CASCADE),
@@ -87,7 +88,7 @@ def test_the_error_says_nothing_was_attempted(error, reason):
     assert (row["is_attempt"], row["is_learned"], row["reason"]) == (False, False, reason)
 
 
-@pytest.mark.parametrize(
+@each(
     "error",
     [
         "pip: package a depends on b>=2, which is incompatible with b 1.4",
@@ -170,7 +171,7 @@ def test_only_the_head_of_an_error_is_looked_at():
     assert _only(row)["is_attempt"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("task", "task_type"),
     [
         ("Test the login page", "testing"),
@@ -321,8 +322,8 @@ def test_an_inferred_outcome_is_an_attempt_that_counts_for_nothing_unless_params
     assert _standing([INFERRED], LEARNING) == [("inferred", True, True, True, True, None)]
 
 
-@pytest.mark.parametrize("basis", [None, "", "reported", "evaluated"])
-@pytest.mark.parametrize("params", [AttemptParams(), LEARNING])
+@each("basis", [None, "", "reported", "evaluated"])
+@each("params", [AttemptParams(), LEARNING])
 def test_what_was_reported_or_evaluated_counts_and_no_inferred_one_takes_its_place(basis, params):
     said = {"interaction_id": "i", "basis": basis, "basis_method": "judge/1"}
     told = _standing([{**INFERRED, "success": False}, said, {**INFERRED, "success": False}], params)

@@ -2,6 +2,7 @@
 
 import polars as pl
 import pytest
+from each import each
 
 from slowwave.transforms.learning.confidence.fits import fitted_points
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
@@ -25,7 +26,7 @@ def _point(losses, day=100, project="p"):
     return fitted_points(losses, days, _THREE).row(0, named=True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("losses", "point"),
     [
         ((10, 20, 5), 2),

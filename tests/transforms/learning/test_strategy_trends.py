@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-import pytest
 from attempt_rows import START, tried
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from thorough import examples
@@ -49,7 +49,7 @@ def _trend(rows, age):
     return strategy_trends(_known(_frame(rows)), _TODAY + age, _PARAMS)["trend"].to_list()
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "age", "trend"),
     [
         (_sessions([0, 1]), 60, "unproven"),

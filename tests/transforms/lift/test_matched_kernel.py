@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import numpy as np
 import polars as pl
 import pytest
+from each import each
 from lift_cases import PARAMS
 
 from slowwave.transforms.lift import matched as matching
@@ -34,8 +35,8 @@ def _drawn(seed: int, scale: float = 1.0) -> tuple[pl.DataFrame, Others]:
     return rows.with_columns(residual=random.normal(size=rows.height) * scale), Others.of(everyone, PARAMS)
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e8, 1e12])
-@pytest.mark.parametrize("seed", range(4))
+@each("scale", [1.0, 1e-9, 1e8, 1e12])
+@each("seed", range(4))
 def test_compiled_it_gives_the_same_bits(seed, scale):
     rows, others = _drawn(seed, scale)
     ways = []

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from llm_attacks import UNREADABLE, UNSAFE_CURATE, UNSAFE_OBSERVE
@@ -47,7 +48,7 @@ def related(said: Any) -> dict[str, Any]:
     return answer_values(OBSERVE, json.dumps(said), PARAMS)
 
 
-@pytest.mark.parametrize("said", UNSAFE_CURATE, ids=lambda said: json.dumps(said)[:60])
+@each("said", UNSAFE_CURATE)
 def test_what_may_not_be_adds_and_is_told(said):
     values = curated(said)
     assert (values["action"], values["target"]) == ("add", None)
@@ -73,15 +74,15 @@ def test_a_secret_that_is_said_is_not_landed(before, secret, after, is_escaped):
     assert not [one for one in said if secret in one]
 
 
-@pytest.mark.parametrize("said", UNSAFE_OBSERVE, ids=lambda said: json.dumps(said)[:60])
+@each("said", UNSAFE_OBSERVE)
 def test_what_may_not_be_relates_nothing(said):
     values = related(said)
     assert values["related"] == []
     assert bool(values["refused"]) == (said not in UNSAFE_OBSERVE[-2:])
 
 
-@pytest.mark.parametrize("text", UNREADABLE, ids=lambda text: text[:20].encode("ascii", "backslashreplace").decode())
-@pytest.mark.parametrize("asked", [CURATE, OBSERVE], ids=["curate", "observe"])
+@each("text", UNREADABLE)
+@each("asked", [CURATE, OBSERVE])
 def test_what_cannot_be_read_is_no_answer(asked, text):
     with pytest.raises(UnreadableAnswerError):
         answer_values(asked, text, PARAMS)
@@ -112,8 +113,8 @@ def test_only_listed_relations_to_shown_memories_come_out(said):
     assert {one["relation"] for one in values["related"]} <= {"same_fact", "supersedes"}
 
 
-@pytest.mark.parametrize("action", ACTIONS)
-@pytest.mark.parametrize("kind", KINDS)
+@each("action", ACTIONS)
+@each("kind", KINDS)
 def test_a_good_answer_is_taken(action, kind):
     said = {"action": action, "kind": kind, "target": "none" if action == "add" else "2", "reason": " Why. "}
     target = None if action == "add" else 2

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from each import each
 from llm_attacks import MEMORIES, UNSAFE_CURATE, UNSAFE_OBSERVE
 from llm_server import ADD, MERGE
 
@@ -201,7 +202,7 @@ def test_another_model_asks_anew_and_both_answers_stay():
     assert curation_answered(CHANGES, SAID, both, other)["method"].to_list() == ["curate/llm-1:another-model"] * 3
 
 
-@pytest.mark.parametrize("answer", UNSAFE_CURATE, ids=lambda said: json.dumps(said)[:60])
+@each("answer", UNSAFE_CURATE)
 def test_whatever_is_answered_the_memory_is_added(answer):
     shown = curation_answered(CHANGES, SAID, all_answered(CHANGES, SAID, "curate", answer), PARAMS)
     assert shown["action"].to_list() == ["add"] * 3
@@ -209,7 +210,7 @@ def test_whatever_is_answered_the_memory_is_added(answer):
     assert shown["reason"].str.contains("1 not taken: |2 not taken: |3 not taken: ").all()
 
 
-@pytest.mark.parametrize("text", MEMORIES, ids=lambda text: text[:20].encode("ascii", "backslashreplace").decode())
+@each("text", MEMORIES)
 def test_whatever_a_memory_says_only_what_was_shown_is_a_target(text):
     said = states(("a", 0, text), ("m-secret", 0, "Keep me."), ("b", 1, text))
     of = changes(change("b", 1, text, "a"))

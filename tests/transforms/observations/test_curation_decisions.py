@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from each import each
 from hypothesis import given, settings
 from observation_rows import DARK, LOGS, PARAMS, change, decisions_in, states_of, toy_vectors
 from thorough import examples
@@ -12,7 +12,7 @@ from slowwave.transforms.observations.curation.curation_decisions import curatio
 BEFORE = [change("dark", DARK[0]), change("port", "The API port is 8080"), change("tea", "The user likes tea")]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "action", "target"),
     [
         (DARK[0], "skip", "dark"),
@@ -87,7 +87,7 @@ def test_reasons_of_what_is_added_say_what_was_met():
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "memory_type", "kind"),
     [
         ("Always run the linter", "knowledge", "model"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -87,19 +88,19 @@ def _related(earlier: str, later: str, *, is_later: bool = True):
     return relation(reading(earlier), reading(later), ALIKE, PARAMS, is_later=is_later)
 
 
-@pytest.mark.parametrize(("one", "other"), SAME)
+@each(("one", "other"), SAME)
 def test_one_fact_in_other_words(one, other):
     assert _related(one, other).relation == _related(other, one).relation == "same_fact"
 
 
-@pytest.mark.parametrize(("one", "other"), APART)
+@each(("one", "other"), APART)
 def test_numbers_negation_dates_names_roles_and_qualifiers_keep_facts_apart(one, other):
     for is_later in (True, False):
         assert _related(one, other, is_later=is_later).relation != "same_fact"
         assert _related(other, one, is_later=is_later).relation != "same_fact"
 
 
-@pytest.mark.parametrize(("earlier", "later"), CHANGED)
+@each(("earlier", "later"), CHANGED)
 def test_a_newer_state_supersedes(earlier, later):
     found = _related(earlier, later)
     assert found.relation == "supersedes"
@@ -112,7 +113,7 @@ def test_what_is_taken_back_is_told_apart(earlier, later):
     assert _related(earlier, later).is_retraction
 
 
-@pytest.mark.parametrize(("earlier", "later"), UNRELATED)
+@each(("earlier", "later"), UNRELATED)
 def test_what_can_both_be_true_is_left_alone(earlier, later):
     for is_later in (True, False):
         assert _related(earlier, later, is_later=is_later).relation in {None, "may_be_one"}

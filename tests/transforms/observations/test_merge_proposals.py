@@ -7,6 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import polars as pl
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from observation_rows import AS_OF, PARAMS, change, health_of, states_of
@@ -42,8 +43,8 @@ def proposed(
     return observe_memories(states_of(rows), health_of([]), word_vectors, AS_OF, params).merge_proposals
 
 
-@pytest.mark.parametrize("kind", ["knowledge", "project"])
-@pytest.mark.parametrize(
+@each("kind", ["knowledge", "project"])
+@each(
     ("one", "other"),
     [
         ("The worker listens on port 80", "The worker is listening on port 81"),

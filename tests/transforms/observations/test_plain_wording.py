@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from worded_log import APART, ONE
@@ -22,7 +22,7 @@ def related(one: str, other: str, method: str = PARAMS.method) -> RelationName |
     return relation(read(one), read(other), 9_500, PARAMS, is_later=False).relation
 
 
-@pytest.mark.parametrize(("one", "other"), ONE)
+@each(("one", "other"), ONE)
 def test_another_wording_is_one_fact(one: str, other: str) -> None:
     assert related(one, other) == related(other, one) == "same_fact"
 
@@ -32,7 +32,7 @@ def test_a_method_that_was_released_reads_them_as_it_did() -> None:
     assert related(*ONE[0], method="curate/2") is None
 
 
-@pytest.mark.parametrize(("one", "other"), APART)
+@each(("one", "other"), APART)
 def test_what_says_another_thing_stays_apart(one: str, other: str) -> None:
     assert "same_fact" not in (related(one, other), related(other, one))
 

@@ -9,6 +9,7 @@ from itertools import chain, product
 from typing import Any
 
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from state_change_log import ALIKE, CHANGES
@@ -35,7 +36,7 @@ def said(*texts: tuple[str, float]) -> list[StateChange]:
     )
 
 
-@pytest.mark.parametrize(("before", "after"), CHANGES)
+@each(("before", "after"), CHANGES)
 def test_what_changed_is_told(before: str, after: str) -> None:
     (change,) = said((before, 0), (after, 60))
     assert (change.earlier, change.later) == (0, 1)
@@ -43,7 +44,7 @@ def test_what_changed_is_told(before: str, after: str) -> None:
     assert change.before != change.after
 
 
-@pytest.mark.parametrize(("before", "after"), ALIKE)
+@each(("before", "after"), ALIKE)
 def test_what_is_only_alike_is_no_change(before: str, after: str) -> None:
     assert said((before, 0), (after, 60)) == []
 
@@ -101,7 +102,7 @@ def test_a_number_far_from_the_last_counts_something_else() -> None:
     assert [(one.earlier, one.later) for one in found] == [(1, 2), (0, 3)]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "Changed the mount to use the cache",

@@ -10,6 +10,7 @@ from itertools import chain
 
 import polars as pl
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from state_change_log import ALIKE, CHANGES
@@ -39,7 +40,7 @@ def said(*texts: tuple[str, float]) -> list[StateChange]:
     return changes_of_state(log_of(*texts), "observe/3")
 
 
-@pytest.mark.parametrize(("before", "after"), [*TURNED, *CHANGES])
+@each(("before", "after"), [*TURNED, *CHANGES])
 def test_a_later_stage_is_told(before: str, after: str) -> None:
     (change,) = said((before, 0), (after, 20))
     assert (change.earlier, change.later) == (0, 1)
@@ -51,18 +52,18 @@ def test_the_method_before_knows_few_stages() -> None:
     assert sum(map(bool, found)) < len(TURNED) / 3
 
 
-@pytest.mark.parametrize(("before", "after"), [*STEADY, *ALIKE])
+@each(("before", "after"), [*STEADY, *ALIKE])
 def test_what_goes_no_further_is_no_change(before: str, after: str) -> None:
     assert said((before, 0), (after, 20)) == []
 
 
-@pytest.mark.parametrize(("before", "after"), TURNED)
+@each(("before", "after"), TURNED)
 def test_what_was_said_at_one_time_or_before_is_no_later_stage(before: str, after: str) -> None:
     assert [one for one in said((before, 0), (after, 0)) if one.earlier is not None] == []
     assert (0, 1) not in {(one.earlier, one.later) for one in said((before, 20), (after, 0))}
 
 
-@pytest.mark.parametrize(("text", "before", "after"), TOLD)
+@each(("text", "before", "after"), TOLD)
 def test_one_statement_tells_both(text: str, before: str, after: str) -> None:
     change = told_turn(text)
     assert change is not None

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from itertools import chain
 
 import polars as pl
-import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from state_change_log import ALIKE, CHANGES
@@ -38,7 +38,7 @@ def said(*texts: tuple[str, float], method: str = "observe/4") -> list[StateChan
     return changes_of_state(log_of(*texts), method)
 
 
-@pytest.mark.parametrize(("before", "after"), [*WORKED, *TURNED, *CHANGES])
+@each(("before", "after"), [*WORKED, *TURNED, *CHANGES])
 def test_what_came_of_it_is_told(before: str, after: str) -> None:
     found = [one for one in said((before, 0), (after, 20)) if one.earlier is not None]
     assert [(one.earlier, one.later) for one in found] == [(0, 1)]
@@ -49,13 +49,13 @@ def test_the_method_before_tells_few_of_them() -> None:
     assert sum(any(one.earlier == 0 for one in some) for some in found) < len(WORKED) / 2
 
 
-@pytest.mark.parametrize(("before", "after"), [*LEFT, *STEADY, *ALIKE])
+@each(("before", "after"), [*LEFT, *STEADY, *ALIKE])
 def test_what_goes_no_further_is_no_change(before: str, after: str) -> None:
     assert [one for one in said((before, 0), (after, 20)) if one.earlier is not None] == []
     assert work_between(before, after) is None
 
 
-@pytest.mark.parametrize(("text", "before", "after"), [*TOLD_SINCE, *TOLD])
+@each(("text", "before", "after"), [*TOLD_SINCE, *TOLD])
 def test_one_note_tells_both(text: str, before: str, after: str) -> None:
     change = told_work(text)
     assert change is not None
@@ -63,7 +63,7 @@ def test_one_note_tells_both(text: str, before: str, after: str) -> None:
     assert said((text, 0)) == [change]
 
 
-@pytest.mark.parametrize("text", [*UNTOLD_STILL, *UNTOLD])
+@each("text", [*UNTOLD_STILL, *UNTOLD])
 def test_what_is_meant_asked_or_an_example_is_not_told(text: str) -> None:
     assert told_work(text) is None
     assert said((text, 0)) == []

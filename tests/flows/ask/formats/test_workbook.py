@@ -11,6 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,7 +64,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each("text", HOSTILE)
 def test_text_stays_text(text):
     assert cells(written([text], [(text,)])) == [[text], [text]]
     assert b"hyperlink" not in zipfile.ZipFile(io.BytesIO(written(["a"], [(text,)]))).read(

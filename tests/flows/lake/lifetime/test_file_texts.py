@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
+from each import each
 
 from slowwave.flows.lake.lifetime.file_texts import decode_texts, join_texts, list_texts
 from slowwave.flows.lifetime.erasure import SearchTerms
@@ -154,7 +155,7 @@ def test_every_row_of_every_table_is_looked_at(tmp_path: Path, kind: str) -> Non
     assert not any(sought("nobody here").match_rows(texts).any() for texts in decode_texts(path))
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "row", "is_named"),
     [
         ("i-1", ["i-1"], True),

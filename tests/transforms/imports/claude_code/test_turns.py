@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from claude_code_records import Session, command, moment
+from each import each
 from made_rows import interactions, left_out, outcomes, refused, rows
 
 from slowwave.transforms.imports.adapter import Call, Context
@@ -77,7 +78,7 @@ def test_a_command_without_arguments_is_a_turn_only_if_the_agent_answers() -> No
     assert sorts["what a command of the client printed"] == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "fields"),
     [
         ("Base text of a skill", {"isMeta": True}),

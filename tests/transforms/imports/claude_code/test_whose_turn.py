@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from claude_code_records import Session, command
+from each import each
 from made_rows import delivered, interactions, left_out, outcomes, refused, winners
 
 from slowwave.transforms.imports.adapter import Context
@@ -103,8 +104,8 @@ def test_a_person_in_a_channel_is_a_person() -> None:
     assert row["client"] == "claude-code/2.1.38 (plugin:telegram:telegram)"
 
 
-@pytest.mark.parametrize("said", [True, False])
-@pytest.mark.parametrize("name", ["compact", "effort", "add-dir", "model", "resume"])
+@each("said", [True, False])
+@each("name", ["compact", "effort", "add-dir", "model", "resume"])
 def test_commands_of_the_client_with_arguments_are_no_prompts(name: str, *, said: bool) -> None:
     session = Session()
     session.user(command(name, "high"))

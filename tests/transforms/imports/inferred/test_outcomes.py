@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from each import each
 
 from slowwave.transforms.imports.adapter import Call, Turn
 from slowwave.transforms.imports.inferred.inferred_outcomes import inferred_outcomes, with_needed_outputs
@@ -69,7 +70,7 @@ def test_a_row_says_by_what_it_goes() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "output", "success"),
     [
         ("pytest -q", "...\n3 passed in 0.01s", True),
@@ -138,7 +139,7 @@ def test_the_last_run_of_a_turn_decides_and_one_that_did_not_end_decides_nothing
     assert said(turn(green, ran("pytest 'x", "")), "transcript_tests/1") is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "exit_code", "success"),
     [
         ("npm run build", 0, True),
@@ -223,7 +224,7 @@ def test_a_commit_that_the_next_prompt_takes_back_does_not() -> None:
     assert said(turn(commit, next_prompt="now the docs"), "transcript_commit/1") is True
 
 
-@pytest.mark.parametrize(
+@each(
     ("prompt", "success"),
     [
         ("no, the other file", False),

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from each import each
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +24,7 @@ def told(line: str) -> tuple[set[str], set[str] | None]:
     return {names[place] for place in read.ok_if_zero}, failed
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "ok", "failed"),
     [
         ("make", {"make"}, {"make"}),
@@ -97,7 +98,7 @@ def test_loops_and_the_background_are_told() -> None:
     assert [one.is_in_background for one in behind.commands] == [True, False]
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "make 'x",

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 import pytest
+from each import each
 from otlp_documents import agent, chat, left_out, log, logs, made, messages, pairs, rows, span, traces
 
 ASKED, ANSWERED = "Which port?", "It is 5432."
@@ -134,7 +135,7 @@ CALLS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("attributes", CALLS.values(), ids=CALLS.keys())
+@each("attributes", CALLS.values())
 def test_the_question_and_the_answer_are_read(attributes: dict[str, Any]) -> None:
     found = only(span(1, attributes))
     assert (found["prompt"], found.get("response")) == (ASKED, ANSWERED)

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from otlp_documents import (
@@ -353,7 +354,7 @@ def test_order_split_and_repetition_change_nothing(random_: random.Random, piece
     assert made(*items) == whole
 
 
-@pytest.mark.parametrize(
+@each(
     ("broken", "why"),
     [
         ({"traceId": "pjcMdykVb5oXHylyyPBdlg=="}, "base64"),

@@ -6,6 +6,7 @@ import base64
 from typing import Any
 
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from otlp_documents import made, refused, rows
@@ -111,7 +112,7 @@ FORMS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("record", FORMS.values(), ids=FORMS.keys())
+@each("record", FORMS.values())
 def test_each_form_gives_the_same_interaction(record: dict[str, Any]) -> None:
     assert Otlp().detect_producer([record]) is not None
     (one,) = rows(made(record), "interaction_id")
@@ -168,6 +169,6 @@ def test_whatever_stands_in_a_field_nothing_breaks(record: dict[str, Any], data:
     Otlp().kind_of_record(Located(1, odd).record)
 
 
-@pytest.mark.parametrize("time", [float("inf"), float("nan"), -1, 2**80, "yesterday", None, [1], ["a", "b"]])
+@each("time", [float("inf"), float("nan"), -1, 2**80, "yesterday", None, [1], ["a", "b"]])
 def test_a_time_that_is_none_is_refused(time: object) -> None:
     assert rows(made(PHOENIX | {"start_time": time}), "interaction_id") == []

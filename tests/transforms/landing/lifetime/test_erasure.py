@@ -7,6 +7,7 @@ import io
 
 import pytest
 from delivered import Record, as_csv, as_frame, as_jsonl, tables
+from each import each
 
 from slowwave.transforms.landing.landed_rows import landed_rows
 from slowwave.transforms.landing.lifetime.erasure import ErasureRequest, find_erased_keys, names_erased, refuse_erased
@@ -88,8 +89,8 @@ def test_an_id_without_quotes_is_named_too() -> None:
     assert names_erased("i1,2026-03-02,,", lambda table, name: (table, name) == ("memories", "i1"))
 
 
-@pytest.mark.parametrize("one", ["an id, so to say", 'the "first" one', "  padded  ", "a|b;c", "two\nlines"])
-@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@each("one", ["an id, so to say", 'the "first" one', "  padded  ", "a|b;c", "two\nlines"])
+@each("separator", [",", ";", "\t", "|"])
 def test_an_id_of_several_words_is_found_in_a_refused_row_of_csv(one, separator):
     text = io.StringIO()
     csv.writer(text, delimiter=separator).writerow([one, "soon", "What now?"])

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from delivered import as_frame, as_jsonl, utc
+from each import each
 
 from slowwave.transforms.landing.landed_rows import landed_rows
 
@@ -20,8 +21,8 @@ def landed(read=as_jsonl, **fields):
     return rows.memories.row(0, named=True)
 
 
-@pytest.mark.parametrize("read", [as_jsonl, as_frame])
-@pytest.mark.parametrize(
+@each("read", [as_jsonl, as_frame])
+@each(
     ("said", "expires_at"),
     [
         ({"expires_at": "2026-06-01T10:00:00+02:00"}, AT),

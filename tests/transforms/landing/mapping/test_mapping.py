@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -74,7 +75,7 @@ def test_a_mapped_row_is_the_row_that_has_the_contracts_names():
         assert getattr(mapped, table).equals(getattr(landed(own), table))
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "record", "field", "value"),
     [
         (("created_at=t",), {"t": 1772900000}, "created_at", 1772900000),
@@ -149,7 +150,7 @@ def test_an_option_that_cannot_be_meant(options, said):
     assert said in str(raised.value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "said"),
     [
         ("[fields]\nprompt = 'q'", "version must be a whole number"),

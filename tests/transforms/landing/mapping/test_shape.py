@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import polars as pl
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,7 +99,7 @@ def test_a_row_of_which_one_turn_cannot_land_is_refused_whole_and_once():
     assert orjson.loads(rows.quarantine["raw_text"][0])["runs"][0]["q"] == "Why?"
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "said"),
     [
         (None, "messages is no list"),
@@ -126,7 +127,7 @@ def test_a_list_whose_rows_would_carry_too_much_is_refused():
     assert "deliver it in several rows" in rows.quarantine["reason"][0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("condition", "taken"),
     [
         ("where=status==done", [1]),

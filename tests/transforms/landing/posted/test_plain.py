@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -100,7 +101,7 @@ def test_what_agents_post_is_plain(kind: Any, row: dict[str, Any]):
     assert is_plain(STAMPED[kind] | row, kind, keeps_unknown=False)
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "row"),
     [
         ("interactions", {"completion": "Pushed."}),

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,7 +72,7 @@ def test_a_row_gets_what_it_lacks_and_keeps_what_it_states():
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("row", "kind", "why"),
     [
         ({"response": "a"}, "interactions", "no prompt"),
