@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Generator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -80,23 +81,28 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: _RANK.get(item.path.name, len(LONG)))
 
 
-# Marks of all tests of a file.
+# Marks of all tests of a file, and of a folder whose own conftest sets them.
 _FILE_MARKS = re.compile(r"^pytestmark = (?:\[\n(?:    .*\n)*|.*\n)", re.MULTILINE)
+_FOLDER_MARKS = {"browser": "pytest.mark.browser"}
 _LEAVES_OUT = re.compile(r"not \(((?:\w+ or )*\w+)\)")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Return True for a file all of whose tests `-m "not (slow or …)"` leaves out: each process would load it."""
+    """Return True for a file or folder of which `-m "not (slow or …)"` runs no test: each process would load it."""
     expression = _LEAVES_OUT.fullmatch(config.option.markexpr)
-    if expression is None or not collection_path.name.startswith("test_"):
+    if expression is None or any(collection_path.name in argument for argument in config.args):
         return None
-    marks = " ".join(_FILE_MARKS.findall(collection_path.read_text()))
-    is_left_out = any(f"pytest.mark.{mark}" in marks for mark in expression[1].split(" or "))
-    return True if is_left_out and not _is_named(collection_path, config) else None
+    files = [collection_path] if collection_path.suffix else [*collection_path.rglob("test_*.py")]
+    without = {f"pytest.mark.{mark}" for mark in expression[1].split(" or ")}
+    return True if files and all(without & _marks(file) for file in files) else None
 
 
-def _is_named(path: Path, config: pytest.Config) -> bool:
-    return any(path.name in argument for argument in config.args)
+@cache
+def _marks(file: Path) -> frozenset[str]:
+    if not file.name.startswith("test_"):
+        return frozenset()
+    of_file = re.findall(r"pytest\.mark\.\w+", " ".join(_FILE_MARKS.findall(file.read_text())))
+    return frozenset({*of_file, _FOLDER_MARKS.get(file.parent.name, "")})
 
 
 @pytest.hookimpl(wrapper=True)

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from slowwave.transforms.health.params import ReviewParams
 from slowwave.transforms.health.review_value import review_value
@@ -16,7 +16,7 @@ PARAMS = ReviewParams()
 MEMORIES = 1500
 STORES = 12
 SHARES = (0.05, 0.1, 0.25, 0.5, 0.75)
-HALF = norm.ppf(0.95)
+HALF = ndtri(0.95)
 SIMPLE = ("random", "oldest", "lowest confidence")
 
 
