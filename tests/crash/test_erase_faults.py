@@ -47,7 +47,7 @@ def test_killed_before_any_flush_it_is_ended_by_the_next_night_or_by_itself(tmp_
             home.nightly(AS_OF)
             ended_by_night += 1
         else:
-            again = home.run("lake", "erase", "--user", USER, "--yes")
+            again = home.ask("lake", "erase", "--user", USER, "--yes")
             assert again.returncode == 0, again.stderr
             home.nightly(AS_OF)
         assert places(home.folder, *WORDS) == [], f"killed before flush {flush}"

@@ -86,7 +86,7 @@ def test_killed_before_any_flush_and_run_again_is_as_if_nothing_had_happened(
     shutil.copytree(template.folder, start, symlinks=True)
     expected, decisions = ["active", "superseded", "archived"], 2
     if command[0] == "restore":
-        assert SmallHome(start).run("forget", "apply", "--yes").returncode == 0
+        assert SmallHome(start).ask("forget", "apply", "--yes").returncode == 0
         expected, decisions = [*expected, "superseded"], 4
     kills = 0
     for flush in FLUSHES:
@@ -99,7 +99,7 @@ def test_killed_before_any_flush_and_run_again_is_as_if_nothing_had_happened(
         # what follows from a decision is never there without the decision
         changed = landed(home, "memories").height - landed(template, "memories").height
         assert landed(home, "decisions").height >= changed
-        again = home.run("forget", *command)
+        again = home.ask("forget", *command)
         assert again.returncode == 0, again.stderr
         assert statuses(home) == dict.fromkeys(GONE, expected), f"killed before flush {flush}"
         assert landed_decisions(Lake(Path(home.settings.lake))).collect().height == decisions

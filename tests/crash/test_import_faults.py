@@ -77,7 +77,7 @@ def test_killed_before_any_flush_and_run_again_it_is_as_if_nothing_had_happened(
     folder = str(transcripts(tmp_path / "logs"))
     undisturbed = SmallHome(tmp_path / "undisturbed")
     undisturbed.folder.mkdir()
-    assert undisturbed.run("import", "claude-code", folder).returncode == 0
+    assert undisturbed.ask("import", "claude-code", folder).returncode == 0
     expected = rows(undisturbed)
     assert (len(expected[0]), len(expected[1])) == (4, 1)
     kills = 0
@@ -89,7 +89,7 @@ def test_killed_before_any_flush_and_run_again_it_is_as_if_nothing_had_happened(
         kills += 1
         assert set(rows(home)[0]) <= set(expected[0])
         assert not [path for path in home.folder.glob("inbox/import-*") if path.stat().st_size == 0]
-        again = home.run("import", "claude-code", folder)
+        again = home.ask("import", "claude-code", folder)
         assert again.returncode == 0, again.stderr
         assert rows(home) == expected, f"killed before flush {flush}"
         assert not list(home.folder.rglob("*.tmp"))

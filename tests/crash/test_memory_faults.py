@@ -28,13 +28,13 @@ def test_killed_before_any_flush_and_run_again_it_is_said_once_and_can_be_taken_
         kills += 1
         changed = landed(home, "memories").height - rows
         assert landed(home, "decisions").height >= changed, "no change without its decision"
-        again = home.run("memory", "archive", "m-1", "--yes")
+        again = home.ask("memory", "archive", "m-1", "--yes")
         assert again.returncode == 0, again.stderr
         assert states(home)["m-1"]["status"] == "archived"
         assert landed(home, "memories").height == rows + 1, f"killed before flush {flush}"
         assert landed_decisions(Lake(Path(home.settings.lake))).collect().height == 1
         assert not list(home.folder.rglob("*.tmp"))
-        undone = home.run("memory", "undo", "m-1", "--yes")
+        undone = home.ask("memory", "undo", "m-1", "--yes")
         assert undone.returncode == 0, undone.stderr
         assert states(home) == before
     assert kills >= 2

@@ -34,7 +34,7 @@ def test_killed_before_any_flush_and_run_again_it_is_said_once(tmp_path: Path) -
         changed = landed(home, "memories").height - before
         assert changed in {0, 2}
         assert landed(home, "decisions").height >= changed / 2
-        again = home.run("review", "merge", item_id)
+        again = home.ask("review", "merge", item_id)
         assert again.returncode == 0, again.stderr
         assert landed(home, "memories").height == before + 2, f"killed before flush {flush}"
         assert landed_decisions(Lake(Path(home.settings.lake))).collect().height == 1

@@ -102,7 +102,7 @@ def test_one_memory_helps_and_one_harms_within_their_intervals(ask: Ask) -> None
 
 
 def test_the_first_screen_names_both_and_compares_with_the_days_before(home: SmallHome) -> None:
-    page = Path(home.run("report").stdout.strip())
+    page = Path(home.ask("report").stdout.strip())
     first = page.read_text(encoding="utf-8").split("What changed")[0]
     for told in (story.HELPS, story.HARMS, story.IGNORED):
         assert told.content[:20].replace("`", "&#96;") in first or told.content[:20] in first
@@ -113,7 +113,7 @@ def test_the_first_screen_names_both_and_compares_with_the_days_before(home: Sma
 
 
 def test_the_first_screen_and_the_recipes_count_uses_alike(home: SmallHome, ask: Ask) -> None:
-    first = Path(home.run("report").stdout.strip()).read_text(encoding="utf-8").split("What changed")[0]
+    first = Path(home.ask("report").stdout.strip()).read_text(encoding="utf-8").split("What changed")[0]
     days = {"since": "2026-04-15", "until": "2026-05-14"}
     used = sum(row["referencing_interactions"] for row in ask("references_by_day", **days))
     activity = ask("activity_by_day", **days)

@@ -12,6 +12,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 import duckdb
 import polars as pl
 import pytest
+from each import each
 from shared_homes import plain_home
 from small_home import SmallHome, interaction, memory, outcome
 
@@ -169,8 +171,8 @@ def test_csv_holds_no_formula(ask):
     assert row == ["'" + HOSTILE, "'  =1+1", "-1", "", "[1,2]"]
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r"])
-@pytest.mark.parametrize("before", ["", " ", "\u00a0", "\ufeff", "\u3000\u200b", "\n"])
+@each("start", ["=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r"])
+@each("before", ["", " ", "\u00a0", "\ufeff", "\u3000\u200b", "\n"])
 def test_no_text_begins_as_a_formula_does(start, before):
     """In its full-width form too, and behind what a spreadsheet passes over."""
     assert spreadsheet_safe(f"{before}{start}1+1") == f"'{before}{start}1+1"
@@ -178,11 +180,8 @@ def test_no_text_begins_as_a_formula_does(start, before):
 
 
 def test_parquet_is_what_was_asked(home):
-    command = [sys.executable, "-m", "slowwave.flows.cli.main", "sql", "--format", "parquet"]
     query = "SELECT memory_id, eligible_count, sum(eligible_count) OVER () AS total, 1 AS a, 2 AS a FROM memory_health"
-    done = subprocess.run(
-        [*command, query], env={**os.environ, "SLOWWAVE_HOME": str(home.folder)}, capture_output=True, check=True
-    )
+    done = home.ask_for_bytes("sql", "--format", "parquet", query)
     frame = pl.read_parquet(io.BytesIO(done.stdout)).sort("memory_id")
     assert frame.columns == ["memory_id", "eligible_count", "total", "a", "a_2"]
     assert frame.select("memory_id", "eligible_count").rows() == [("gone", 0), ("m1", 2), ("m2", 0)]
@@ -211,9 +210,7 @@ def test_a_file_holds_what_would_be_printed(ask, home, tmp_path, output):
     assert (said.code, said.out, said.err) == (0, f"{target}\n", "")
     assert [path.name for path in target.parent.iterdir()] == [target.name]
     assert target.stat().st_mode & 0o777 == 0o644  # as other files of the user, not as those of a home
-    command = [sys.executable, "-m", "slowwave.flows.cli.main", "sql", query, "--format", output]
-    env = {**os.environ, "SLOWWAVE_HOME": str(home.folder)}
-    printed = subprocess.run(command, env=env, capture_output=True, check=True).stdout
+    printed = home.ask_for_bytes("sql", query, "--format", output).stdout
     if output == "xlsx":  # its parts say when it was made
         with zipfile.ZipFile(io.BytesIO(printed)) as one, zipfile.ZipFile(target) as other:
             assert one.read("xl/worksheets/sheet1.xml") == other.read("xl/worksheets/sheet1.xml")
@@ -247,48 +244,29 @@ def test_a_file_is_written_through_a_link_and_never_among_what_is_kept(ask, home
 
 
 @pytest.mark.parametrize("output", ["parquet", "xlsx"])
-def test_what_is_binary_does_not_go_to_a_terminal(home, output):
+def test_what_is_binary_does_not_go_to_a_terminal(home, output, monkeypatch, capfd):
+    monkeypatch.setenv("SLOWWAVE_HOME", str(home.folder))
     master, terminal = os.openpty()
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "slowwave.flows.cli.main", "sql", "FROM runs", "--format", output],
-            env={**os.environ, "SLOWWAVE_HOME": str(home.folder)},
-            stdout=terminal,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    finally:
-        os.close(terminal)
-        os.close(master)
-    assert done.returncode == 2
-    assert f"--out result.{output}" in " ".join(done.stderr.split())
+    with os.fdopen(terminal, "w") as shown_at, redirect_stdout(shown_at):
+        code = cli._exit_code(["sql", "FROM runs", "--format", output])
+    os.close(master)
+    assert code == 2
+    assert f"--out result.{output}" in " ".join(capfd.readouterr().err.split())
 
 
 @pytest.mark.parametrize("output", ["table", "csv", "json", "md"])
-def test_a_terminal_obeys_nothing(home, output):
+def test_a_terminal_obeys_nothing(home, output, monkeypatch):
+    monkeypatch.setenv("SLOWWAVE_HOME", str(home.folder))
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
     master, terminal = os.openpty()
     try:
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "slowwave.flows.cli.main",
-                "sql",
-                "SELECT content FROM memories",
-                "--format",
-                output,
-            ],
-            env={**os.environ, "SLOWWAVE_HOME": str(home.folder), "NO_COLOR": "1", "TERM": "dumb"},
-            stdout=terminal,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
-        os.close(terminal)
+        with os.fdopen(terminal, "w") as shown_at, redirect_stdout(shown_at):
+            code = cli._exit_code(["sql", "SELECT content FROM memories", "--format", output])
         shown = os.read(master, 100_000).decode()
     finally:
         os.close(master)
-    assert done.returncode == 0
+    assert code == 0
     assert "[red]markup[/red]" in shown.replace("\\[", "[").replace("\\]", "]")
     assert not {"\x1b", "\x9b", "\x00", "\u202e"} & set(shown)
 
@@ -568,7 +546,7 @@ def test_wrong_usage_exits_with_2(ask, arguments, complaint):
     assert complaint in said.err
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "complaint"),
     [
         ("SELECT * FRM runs", "syntax error"),
@@ -669,13 +647,13 @@ def test_the_names_that_load_the_lake_are_found_whatever_their_case():
         assert not sql._ABOUT_LANDED.search(query)
 
 
-@pytest.mark.parametrize("target", ["current.duckdb", "runs/gone.duckdb"])
-def test_a_link_that_leads_nowhere_is_told_and_mended_by_a_night(tmp_path, monkeypatch, capfd, target):
+def test_a_link_that_leads_nowhere_is_told_and_mended_by_a_night(tmp_path, monkeypatch, capfd):
     home = plain_home(tmp_path / "home")
-    home.settings.current.unlink()
-    home.settings.current.symlink_to(target)
     monkeypatch.setenv("SLOWWAVE_HOME", str(home.folder))
-    assert cli._exit_code(["sql", "FROM runs"]) == 1
-    assert "leads nowhere: run `slowwave nightly`" in capfd.readouterr().err
+    for target in ("current.duckdb", "runs/gone.duckdb"):
+        home.settings.current.unlink()
+        home.settings.current.symlink_to(target)
+        assert cli._exit_code(["sql", "FROM runs"]) == 1
+        assert "leads nowhere: run `slowwave nightly`" in capfd.readouterr().err
     home.nightly()
     assert cli._exit_code(["sql", "FROM runs"]) == 0

@@ -99,14 +99,14 @@ def said(home: SmallHome, monkeypatch: pytest.MonkeyPatch, capsys: Any, *argumen
 
 @pytest.mark.slow
 def test_why_says_what_is_planned(home):
-    told = home.run("why", "m1", "--all").stdout
-    plan = json.loads(home.run("forget", "plan", "--format", "json").stdout)
+    told = home.ask("why", "m1", "--all").stdout
+    plan = json.loads(home.ask("forget", "plan", "--format", "json").stdout)
     (row,) = (row for row in plan if row["memory_id"] == "m1")
     assert " ".join(told.split()).count(f"would archive it (rule superseded): {row['reason']}.") == 1
-    planned = json.loads(home.run("why", "m1", "--format", "json").stdout)["planned"]
+    planned = json.loads(home.ask("why", "m1", "--format", "json").stdout)["planned"]
     assert planned == {"rule": "superseded", "reason": row["reason"], "is_shadow": row["is_shadow"]}
-    assert json.loads(home.run("why", "m9", "--format", "json").stdout)["planned"] is None
-    assert "forgetting plan" not in home.run("why", "m9", "--all").stdout
+    assert json.loads(home.ask("why", "m9", "--format", "json").stdout)["planned"] is None
+    assert "forgetting plan" not in home.ask("why", "m9", "--all").stdout
 
 
 def test_the_plan_names_each_memory_rule_and_reason(home: SmallHome) -> None:

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -339,7 +340,7 @@ def test_what_a_store_counted_and_its_documents_are_published_beside_our_counts(
     }  # fmt: skip
     report = imported(home, "atocore", write_store(tmp_path / "a.db", "atocore", tables))
     assert report["import"]["left_out"]["a row of the table projects, which is not read"]["count"] == 2
-    home.ask("nightly", "--as-of", "2026-04-01")
+    home.nightly(datetime(2026, 4, 1))  # noqa: DTZ001 - times are naive and hold UTC everywhere
     health = "SELECT reference_count, stated_references, stated_last_referenced_at AS at FROM memory_health"
     (row,) = json.loads(home.ask("sql", health, "--format", "json").stdout)
     assert row == {"reference_count": 0, "stated_references": 7, "at": "2026-03-01T10:00:00Z"}

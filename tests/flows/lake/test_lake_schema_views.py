@@ -13,11 +13,11 @@ from typing import Any
 import duckdb
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from released_homes import RELEASES, last_as_of, released_home
 from small_home import SmallHome, interaction, memory, outcome
-from thorough import IS_THOROUGH
+from thorough import IS_THOROUGH, examples
 
 from slowwave.flows.decide.leave_out import decide_rows
 from slowwave.flows.kernel.lock import writer_lock
@@ -237,7 +237,8 @@ _FIELD = st.one_of(
 _EXTRAS = st.dictionaries(st.sampled_from([*(c.name for c in from_extra(Memories)), "other", "b"]), _FIELD, max_size=5)
 
 
-@given(st.lists(st.tuples(_EXTRAS, st.sampled_from([None, ["confidence"]])), min_size=1, max_size=40))
+@given(st.lists(st.tuples(_EXTRAS, st.sampled_from([None, ["confidence"]])), min_size=20, max_size=60))
+@settings(max_examples=examples(2, 30))  # of many rows each, as it is the views that take long
 def test_fields_that_stood_in_extra(tmp_path_factory: pytest.TempPathFactory, told: list[Any]) -> None:
     home = SmallHome(tmp_path_factory.mktemp("old") / "home")
     lake = Lake(Path(home.settings.lake))

@@ -61,8 +61,6 @@ def dropped(home: SmallHome, name: str, rows: list[dict[str, Any]] = FOREIGN) ->
 
 
 def landed(home: SmallHome) -> list[dict[str, Any]]:
-    if not (home.folder / "serving").exists():
-        home.nightly()
     query = "SELECT interaction_id, project, response, memories_used, extra FROM interactions ORDER BY 1"
     return json.loads(home.ask("sql", query, "--format", "json").stdout)
 
@@ -113,7 +111,6 @@ def test_options_a_mapping_and_a_retry_land_the_same(home, tmp_path):
     def hashes(made: SmallHome, *how: tuple[str, ...]) -> list[str]:
         for arguments in how:
             made.ask("land", *arguments)
-        made.nightly()
         query = "SELECT row_hash FROM interactions UNION ALL SELECT row_hash FROM outcomes ORDER BY 1"
         return json.loads(made.ask("sql", query, "--format", "json").stdout)
 
@@ -155,13 +152,12 @@ def test_files_of_the_inbox_are_mapped_every_night(home):
 def test_a_mapping_that_cannot_be_used_leaves_its_files_and_lands_the_rest(home):
     declared(home, APP.replace("prompt = ", "promt = "))
     app, own = dropped(home, "app-1.jsonl"), dropped(home, "own.jsonl", [{"prompt": "Hm", "created_at": "2026-03-01"}])
-    result = home.nightly()
+    (said,) = home.land_inbox().unreadable
     assert (app.exists(), own.exists()) == (True, False)
-    (said,) = result.landed.unreadable
     assert "app-1.jsonl stays where it is" in said
     assert "no field 'promt' (is it prompt?)" in said
     declared(home)
-    assert home.nightly().landed.total("accepted") == 4
+    assert home.land_inbox().total("accepted") == 4
     assert not app.exists()
 
 
@@ -169,7 +165,7 @@ def test_two_mappings_for_one_file_leave_it(home):
     declared(home)
     declared(home, APP.replace("app-*", "*-1"), "other")
     app = dropped(home, "app-1.jsonl")
-    (said,) = home.nightly().landed.unreadable
+    (said,) = home.land_inbox().unreadable
     assert "app (app-*.jsonl) and other (*-1.jsonl) match the same files" in said
     assert app.exists()
 

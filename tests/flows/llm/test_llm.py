@@ -46,7 +46,7 @@ def test_what_the_rules_say_of_the_same_changes_stands_beside(home):
     told = " ".join(home.ask("why", "b", "--all").stdout.split())
     assert "merge a (" in told
     assert ", says curate/llm-1:some-model; the rules say update a (" in told
-    home.run("report")
+    home.ask("report")
     page = (home.folder / "reports" / "latest.html").read_text()
     assert "A language model has answered about" in page
 

@@ -18,6 +18,7 @@ from unittest.mock import patch
 from slowwave.flows.cli import main as cli
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.land.land import path_deliveries
 from slowwave.flows.land.report import LandingReport
 from slowwave.flows.nightly.nightly import NightlyResult, land_paths, nightly, start_run
@@ -68,6 +69,11 @@ class SmallHome:
         with writer_lock(self.settings, "land"):
             return land_paths(start_run(self.settings, "land"), path_deliveries([str(log)]))
 
+    def land_inbox(self) -> LandingReport:
+        """Land what lies in the inbox, as a night does first."""
+        with writer_lock(self.settings, "land"):
+            return land_paths(start_run(self.settings, "land"), inbox_deliveries(self.settings.inbox))
+
     def nightly(self, as_of: datetime | None = None, *, full: bool = False) -> NightlyResult:
         """Publish."""
         with writer_lock(self.settings, "nightly"):
@@ -95,6 +101,11 @@ class SmallHome:
 
     def ask(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a command in this process: what a process of its own says, without the time it takes to start."""
+        done = self.ask_for_bytes(*arguments)
+        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def ask_for_bytes(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+        """Run a command in this process, and return what it writes as it stands."""
         written = io.BytesIO(), io.BytesIO()
         out, err = (io.TextIOWrapper(each, encoding="utf-8", write_through=True) for each in written)
         with (
@@ -103,8 +114,7 @@ class SmallHome:
             contextlib.redirect_stderr(err),
         ):
             code = cli._exit_code([*arguments])
-        said = [each.getvalue().decode() for each in written]
-        return subprocess.CompletedProcess(arguments, code, *said)
+        return subprocess.CompletedProcess(arguments, code, *(each.getvalue() for each in written))
 
     def run_unable_to_write(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a command with the home read-only. Root ignores permissions, so it runs without that privilege."""
