@@ -17,6 +17,7 @@ from browser_pages import drawn, grid_of, opened
 from dashboard_process import Dashboard, entrance, started, stopped
 from playwright.sync_api import Browser, BrowserContext, Page, WebSocketRoute, expect
 from review_acts import HOSTILE, STATED, item, items, landed, reviewable_rows, states
+from shared_homes import read_only_home
 from small_home import SmallHome
 
 from slowwave.dashboards.links import memory_link
@@ -31,11 +32,8 @@ _OF_TIME = ("decided_at", "recorded_at", "changed_at", "row_hash", "key_hash")
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
-    home = SmallHome(tmp_path_factory.mktemp("published") / "home")
-    home.land(*reviewable_rows())
-    home.nightly(_AS_OF)
-    return home
+def published() -> SmallHome:
+    return read_only_home(*reviewable_rows(), as_of=_AS_OF)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from browser_pages import drawn, opened
 from dashboard_process import Dashboard, started, stopped
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from review_acts import STATED, item, landed, reviewable_rows, states
+from shared_homes import read_only_home
 from small_home import SmallHome, interaction
 
 from slowwave.dashboards.links import memory_link
@@ -27,11 +28,8 @@ _AS_OF = datetime(2026, 6, 1)  # noqa: DTZ001 - UTC without a zone, as everywher
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
-    home = SmallHome(tmp_path_factory.mktemp("published") / "home")
-    home.land(*reviewable_rows())
-    home.nightly(_AS_OF)
-    return home
+def published() -> SmallHome:
+    return read_only_home(*reviewable_rows(), as_of=_AS_OF)
 
 
 @pytest.fixture
@@ -130,7 +128,7 @@ def test_a_publish_under_an_open_dialog_lands_what_it_shows(deciding: Dashboard,
     _press_decision(page, "Promote")
     expect(page.get_by_role("dialog").get_by_text("j6")).to_have_count(0)
     home.land(interaction("j6", created_at="2026-06-01T09:00:00Z", response=f"{STATED} And so on."))
-    assert home.run("nightly").returncode == 0
+    home.nightly()
     run_id = home.settings.current.resolve().stem
     expect(page.locator("[data-testid=stSidebar]")).to_contain_text(run_id)
     dialog = page.get_by_role("dialog")
@@ -163,7 +161,7 @@ def test_a_night_that_is_killed_under_an_open_page_is_told_and_the_page_goes_on(
     _land_decision(page, "ada")
     _has_landed(page, "rejected 1 item")
     assert states(home)["unused"]["status"] == "invalid"
-    assert home.run("nightly").returncode == 0
+    home.nightly()
     sidebar = page.locator("[data-testid=stSidebar]")
     expect(sidebar).to_contain_text(home.settings.current.resolve().stem)
     expect(sidebar.get_by_text("the last night has stopped")).to_have_count(0)

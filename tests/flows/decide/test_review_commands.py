@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from review_acts import HOSTILE, STATED, item, items, landed, reviewable_rows, rows_of, said, states
+from shared_homes import read_only_home
 from small_home import SmallHome, interaction
 
 from slowwave.flows.ask.why.why import run_why
@@ -26,11 +27,8 @@ AS_OF = datetime(2026, 6, 1)
 
 
 @pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
-    made = SmallHome(tmp_path_factory.mktemp("review") / "home")
-    made.land(*reviewable_rows())
-    made.nightly(AS_OF)
-    return made
+def template() -> SmallHome:
+    return read_only_home(*reviewable_rows(), as_of=AS_OF)
 
 
 @pytest.fixture

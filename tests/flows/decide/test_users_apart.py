@@ -25,8 +25,8 @@ from slowwave.flows.publish.log_as_of import LogAsOf
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory) -> SmallHome:
-    return home_of_two(tmp_path_factory.mktemp("users") / "home")
+def home() -> SmallHome:
+    return home_of_two()
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
+from shared_homes import read_only_home
 from small_home import Row, SmallHome, interaction, memory, outcome
 
 AS_OF = datetime(2026, 3, 20)  # noqa: DTZ001 - times are naive and hold UTC everywhere
@@ -82,9 +82,6 @@ PASSED_ON = [
 ]
 
 
-def home_of_two(folder: Path) -> SmallHome:
-    """A home with what both log, published."""
-    made = SmallHome(folder)
-    made.land(*rows_of("ada"), *rows_of("bob"), *SHARED, *PASSED_ON)
-    made.nightly(AS_OF)
-    return made
+def home_of_two() -> SmallHome:
+    """Return a home with what both log, published, which other tests read too."""
+    return read_only_home(*rows_of("ada"), *rows_of("bob"), *SHARED, *PASSED_ON, as_of=AS_OF)
