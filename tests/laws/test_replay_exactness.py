@@ -168,7 +168,7 @@ def test_every_way_of_delivery_of_many_days_publishes_the_same(new_home):
     ("days", "per_day", "threads"),
     [
         pytest.param(3, 24, (1, 8), marks=pytest.mark.thorough),
-        pytest.param(20, 200, (1, 2, 8) if IS_THOROUGH else (1, 8), marks=pytest.mark.slow),
+        pytest.param(*((20, 200, (1, 2, 8)) if IS_THOROUGH else (10, 200, (1, 8))), marks=pytest.mark.slow),
     ],
 )
 def test_any_number_of_threads_publishes_the_same(tmp_path, days, per_day, threads):

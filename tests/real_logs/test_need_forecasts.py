@@ -1,8 +1,8 @@
 """Need on real logs, against the floors that simple methods reach under the same protocol.
 
-Every 30 days after the first third of a log (at least 180 days), each method is fitted anew on what was known then and
-asked of every item seen before whether it is referenced in the 30 days after. Skill is 1 - log loss / log loss of the
-base rate, which is that of all earlier windows.
+Every 30 days (90 but in `make test-all`) after the first third of a log (at least 180 days), each method is fitted anew
+on what was known then and asked of every item seen before whether it is referenced in the 30 days after. Skill is
+1 - log loss / log loss of the base rate, which is that of all earlier windows.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 from reference_log_rows import REFERENCE_LOGS, ReferenceLog, reference_logs
+from thorough import IS_THOROUGH
 
 from slowwave.dashboards.charts.reliability import reliability_chart
 from slowwave.transforms.usage.need.forecasts import need_forecasts
@@ -72,9 +73,8 @@ def _graded(log: ReferenceLog) -> pl.DataFrame:
     cuts = list(range(start + HORIZON, end + 2 - HORIZON, HORIZON))
     windows = _floors(log, cuts)
     parts = []
-    for cut in cuts:
-        if cut < start + max(180, (end - start) / 3):
-            continue
+    graded = [cut for cut in cuts if cut >= start + max(180, (end - start) / 3)]
+    for cut in graded if IS_THOROUGH else graded[::3]:
         earlier = [windows[past] for past in cuts if past + HORIZON <= cut]
         now = windows[cut]
         told = need_forecasts(log.memories, log.days, log.scope_days, cut, PARAMS).forecasts
@@ -141,9 +141,11 @@ def test_need_against_the_floors(tmp_path):
         mean = np.mean([skill[name, method] for name in names])
         print(f"mean {method:13} skill {mean:.4f}  calibration error {np.mean(errors):.4f}, at worst {max(errors):.4f}")
     assert len(names) == 6
-    assert np.mean([skill[name, NEED] for name in names]) >= 0.28
+    # of all windows and of a third of them
+    assert np.mean([skill[name, NEED] for name in names]) >= (0.28 if IS_THOROUGH else 0.26)
     assert np.mean([error[name, NEED] for name in names]) <= 0.03
     assert max(error[name, NEED] for name in names) <= 0.07
     assert np.mean([skill[name, NEED] for name in names]) > np.mean([skill[name, COUNT] for name in names])
-    for name in names:
+    assert np.mean([skill[name, NEED] for name in names]) > np.mean([skill[name, ALMA] for name in names])
+    for name in names if IS_THOROUGH else ():  # a third of the windows is too few for each log
         assert skill[name, NEED] > skill[name, ALMA], name

@@ -102,7 +102,7 @@ def test_dated_turns_hold_no_literal_echo(one_file: Path) -> None:
     ("delivery", "nights"),
     [
         ("50 shuffled files, 20 % redelivered", 0),
-        ("in six nights", 6),
+        ("in three nights", 3),
         # minutes: hundreds of nights
         pytest.param("day by day", 10_000, marks=pytest.mark.thorough),
     ],

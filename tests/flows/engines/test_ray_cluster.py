@@ -20,7 +20,7 @@ from slowwave.flows.kernel.times import parse_as_of
 from tests.laws.home import Home
 
 pytestmark = pytest.mark.slow
-AS_OF = "2026-03-04"
+AS_OF = "2026-03-03"
 _STORE_BYTES = 80 * 2**20
 # Ends the first server that the head starts for somebody who connects, as one ends now and then on a busy machine.
 _FIRST_SERVER_ENDS = """
@@ -67,7 +67,7 @@ def _ray_head(folder: Path) -> Iterator[str]:
 
 def test_a_cluster_that_runs_already_builds_the_same(tmp_path: Path) -> None:
     homes = {name: Home(tmp_path / name) for name in ("here", "there")}
-    for file in sample_files(days=2, interactions_per_day=20):
+    for file in sample_files(days=1, interactions_per_day=10):
         for home in homes.values():
             home.drop(file.name, file.content)
     homes["here"].nightly(parse_as_of(AS_OF))
