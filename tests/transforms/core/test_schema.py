@@ -68,6 +68,8 @@ def connection():
 
 
 def create(connection, table):
+    """Create a table, though evidence and what is published may have one of the same name."""
+    connection.execute(f'DROP TABLE IF EXISTS "{table.name}"')
     for statement in duckdb_ddl(table):
         connection.execute(statement)
 
