@@ -54,7 +54,7 @@ def test_the_panel_says_not_a_word_of_the_other(home: SmallHome, monkeypatch: py
     with closing(Published(home.settings.current.resolve(strict=True))) as published, published.cursor() as cursor:
         interactions = cursor.sql("SELECT DISTINCT interaction_id FROM memory_references").fetchall()
     one_of_a_kind = {re.sub(r"\d+", "", id_): id_ for (id_,) in interactions}.values()
-    assert len(one_of_a_kind) > 2
+    assert len(one_of_a_kind) > 1
     for thing in ("memory:bob port", *(f"interaction:{id_}" for id_ in one_of_a_kind)):
         assert "zanzibar" not in shown(home, Narrowed(user="ada"), draw_thing, open=thing)
     assert "zanzibar" in shown(home, Narrowed(), draw_thing, open="memory:bob port")
