@@ -10,16 +10,17 @@ from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.links import opened_by, view
 from slowwave.dashboards.overview.tiles import Named
-from slowwave.dashboards.words import number_of, sum_of
+from slowwave.dashboards.words import number_of, sentence, sum_of
 from slowwave.flows.kernel.terminal import shorten_to_width
 
 _MOST, _CHARACTERS, _ID_CHARACTERS = 5, 60, 8
 _IGNORED = "Instructions injected ten times or more, never visible in an answer, that wait for a decision"
-# what an alarm of `project_health` says, and what to do about it; '' is an action of its own already
+# what an alarm of `project_health` says, what to do about it, and the recipe that names the memories; '' is an action
+# of its own already
 _ALARMS = {
-    "given to interactions of another": "Stop leaked memories",
-    "injected in the last": "Stop outdated memories",
-    "of its memories have the verdict harmful": "",
+    "given to interactions of another": ("Stop leaked memories", "scope_leaks"),
+    "injected in the last": ("Stop outdated memories", "stale_injections"),
+    "of its memories have the verdict harmful": ("", ""),
 }
 
 
@@ -36,10 +37,10 @@ def actions(answers: Answers, of: Mapping[str, str], decided: Mapping[str, str])
     harmful, unseen = waiting.filter(pl.col("kind") == "harmful"), waiting.filter("is_ignored")
     rest = waiting.filter((pl.col("kind") != "harmful") & ~pl.col("is_ignored"))
     found = [
-        _alarm(answers, of, "critical"),
+        stop_alarm(answers, of, "critical"),
         _of_items(items, harmful, "Reject", "harmful memory", "harmful memories", kind="harmful"),
         replace_failing(answers, of),
-        _alarm(answers, of, "warning"),
+        stop_alarm(answers, of, "warning"),
         _of_items(items, unseen, "Check", "ignored instruction", "ignored instructions", kind="unused", title=_IGNORED),
         _of_items(items, rest, "Decide", "other item" if rest.height < waiting.height else "review item"),
         _forgetting(answers, of),
@@ -79,20 +80,23 @@ def replace_failing(answers: Answers, of: Mapping[str, str]) -> Named | None:
     return Named(
         f"Replace {number_of(failing['strategy_id'].n_unique(), 'failing strategy', 'failing strategies')}",
         "",
-        view("strategies", **where),
+        view("strategies", tab="Failing", **where),
         command_line("sql", "costliest_anti_patterns"),
     )
 
 
-def _alarm(answers: Answers, of: Mapping[str, str], level: str) -> Named | None:
+def stop_alarm(answers: Answers, of: Mapping[str, str], level: str) -> Named | None:
     """Return the action on the first alarm of a level that is no action already; its title has the others too."""
     alarms = answers.rows("alarms", int(ALL), **of).filter(pl.col("level") == level)["alarm"].to_list()
-    said = [next((do for words, do in _ALARMS.items() if words in alarm), f"Alarm: {alarm}") for alarm in alarms]
-    if not any(said):
+    said = [next((do for words, do in _ALARMS.items() if words in alarm), (f"Alarm: {alarm}", "")) for alarm in alarms]
+    found = [(*do, alarm) for do, alarm in zip(said, alarms, strict=True) if do[0]]
+    if not found:
         return None
+    text, recipe, _ = found[0]
+    whole = " ".join(sentence(alarm) for *_, alarm in found)
+    link = view("sql", recipe=recipe) if recipe else view("runs")
     # the longest text is of an alarm that has no words of its own
-    text = shorten_to_width(next(filter(None, said)), _CHARACTERS)
-    return Named(text, "", view("runs"), command_line("sql", "alarms"), "; ".join(alarms))
+    return Named(shorten_to_width(text, _CHARACTERS), "", link, command_line("sql", recipe or "alarms"), whole)
 
 
 def _forgetting(answers: Answers, of: Mapping[str, str]) -> Named | None:

@@ -187,7 +187,7 @@ def _lacking(shown: _Part) -> str:
         return "No outcome names its interaction: log `interaction_id` with each."
     if False not in sides:
         return "Every attempt had a memory: hold some back, and log `injection_probability`."
-    return f"Needs {_FEWEST} attempts with a memory and {_FEWEST} without, in five sessions each: choose more days."
+    return f"Needs {_FEWEST} attempts with a memory and {_FEWEST} without, in five sessions each."
 
 
 def _clearest(asked: _Asked) -> list[Named]:
@@ -288,7 +288,7 @@ def _ignored_tile(asked: _Asked) -> Tile:
 
 
 def _failing(asked: _Asked) -> Tile:
-    tile = asked.tile("What keeps failing?", "strategies")
+    tile = asked.tile("What keeps failing?", "strategies", tab="Failing")
     answers, of = asked.answers, asked.shown.scope.params
     total, hard = (answers.count(name, **of) for name in ("costliest_anti_patterns", "hard_tasks"))
     if not total + hard and not answers.count("strategies", **of):
@@ -343,7 +343,7 @@ def _to_do(asked: _Asked, *, is_lacking: bool) -> Tile:
     found = actions(asked.answers, asked.shown.scope.of_project, asked.decided)
     return replace(
         asked.tile("What shall I do now?", "review"),
-        says="" if found else "Log what is missing here." if is_lacking else "Nothing needs you.",
+        says="" if found else "Log what the other tiles name." if is_lacking else "Nothing needs you.",
         named=found,
         has_commands=True,
     )

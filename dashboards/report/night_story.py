@@ -384,11 +384,9 @@ def grade(rows: pl.DataFrame) -> Sentences:
     told = [f"On {over} the forecasts of success {said}: {difference}."]
     error, perfect = graded.get("calibration_error"), graded.get("calibration_error_if_perfect")
     if error and perfect:
-        simple = rows.filter((pl.col("method") == _BASE_RATE) & (pl.col("metric") == "calibration_error"))["value"]
-        base = "".join(f", a constant rate by {points(value)}" for value in simple.drop_nulls().head(1))
-        trust = "Do not trust these estimates yet" if error["value"] > 2 * perfect["value"] else "Estimates are close"
-        noise = f"noise alone would be {points(perfect['value'])}"
-        told.insert(0, f"{trust}: off by {points(error['value'])} points on average ({noise}){base}.")
+        trust = "Estimates are rough" if error["value"] > 2 * perfect["value"] else "Estimates are close"
+        noise = f"{points(perfect['value'])} would be chance alone"
+        told.insert(0, f"{trust}: off by {points(error['value'])} points on average ({noise}).")
     slope = graded.get("calibration_slope")
     if slope and slope["value_high"] is not None and slope["value_high"] < 1:
         told.append(f"They are too sure of themselves (slope {part(slope['value'])}; 1 would be right).")

@@ -9,6 +9,7 @@ import streamlit as st
 
 from slowwave.dashboards.app.scope import compared_counts, scope_bar
 from slowwave.dashboards.app.widgets import (
+    address,
     choice,
     draw_chart,
     draw_recipe_link,
@@ -39,6 +40,7 @@ Of = Mapping[str, str]  # what is chosen, as the recipes take it
 _MOST_STRATEGIES = 100_000
 _ROWS = 20
 _MOST_TRIED = 2_000
+_TABS = ["Over time", "All tried", "Failing", "Changes", "Not tried here", "Errors", "Forecasts"]
 _NONE_BETTER = "No strategy tried elsewhere is likely to beat the best so far."
 _BEST_COLUMNS = (
     *("task_type", "strategy", "confidence", "is_reliable", "attempts", "project", "agent"),
@@ -63,7 +65,7 @@ def strategies_page(published: Published) -> None:
         graded = answers.rows("calibration", _MOST_STRATEGIES)
         draw_text(story.grade(graded)[0])
         _best(answers, of, task_type)
-        tabs = st.tabs(["Over time", "All tried", "Failing", "Changes", "Not tried here", "Errors", "Forecasts"])
+        tabs = st.tabs(_TABS, default=address("tab") if address("tab") in _TABS else None)
         with tabs[0]:
             _over_time(answers, bar.of("success_by_week"))
         for tab, draw in zip(tabs[1:], (_draw_tried_strategies, _failing, _draw_changed_strategies), strict=False):
@@ -187,8 +189,8 @@ def _failing(answers: Answers, of: Of) -> None:
         of,
         labels={"better_alternative": "Best so far"},
         columns=[
-            *("pattern", "better_alternative", "failures", "attempts", "expected_failures", "cost", "cost_unit"),
-            *("why_bad", "kind", "project", "agent", "task_type"),
+            *("pattern", "better_alternative", "project", "task_type", "failures", "attempts", "expected_failures"),
+            *("cost", "cost_unit", "why_bad", "kind", "agent"),
         ],
     )
     draw_text(*story.hard_tasks(answers.count("hard_tasks", **of)))

@@ -64,7 +64,7 @@ def item_about(records: Records, given: str) -> Record | None:
 
 def item_facts(found: Record) -> list[Fact]:
     """Return the facts of a review item."""
-    item, behind = found["item"], found["interactions"]
+    item, behind = found["item"], _order_evidence(found["item"]["kind"], found["interactions"])
     state = "waits for a decision" if found["is_waiting"] else "waits no longer"
     whose = f", of user {item['user_id']} alone" if item.get("user_id") else ""
     evidence = [EvidenceEvent(row["interaction_id"], row["occurred_at"], _behind_words(row)) for row in behind]
@@ -82,7 +82,7 @@ def item_facts(found: Record) -> list[Fact]:
                     f"{format_count(item['interactions_count'], 'interaction')} in "
                     f"{format_count(item['sessions_count'], 'session')}"
                 ),
-                f"latest attempts: {item['succeeded_count']:,} succeeded, {item['failed_count']:,} failed",
+                f"attempts: {item['succeeded_count']:,} succeeded, {item['failed_count']:,} failed",
             ]
             if found["is_waiting"]
             else [],
@@ -92,6 +92,13 @@ def item_facts(found: Record) -> list[Fact]:
             look_next("review", [f"slowwave review show {found['item_id']}"], open=f"item:{found['item_id']}"),
         ),
     ]
+
+
+def _order_evidence(kind: str, behind: list[Record]) -> list[Record]:
+    """Of what is harmful failed attempts come first, else those with an outcome; the newest first among these."""
+    if kind == "harmful":
+        return sorted(behind, key=lambda row: row["success"] is not False)
+    return sorted(behind, key=lambda row: row["success"] is None)
 
 
 def _behind_words(row: Record) -> str:

@@ -205,7 +205,7 @@ def test_overview_says_what_to_record_where_the_log_cannot_answer(published: Pub
     nobody = words(drawn(overview_page, published, project="nobody's"))
     assert nobody.count("No injection is known") == 1
     assert "No attempt is known" in nobody
-    assert "Log what is missing here." in nobody
+    assert "Log what the other tiles name." in nobody
     assert "No references yet" not in nobody  # a section without rows is not drawn
 
 

@@ -153,7 +153,7 @@ def test_actions_of_the_overview_lead_to_their_page(taught):
 def test_memories_that_harm_are_told_with_their_interval(taught):
     row = taught.answer("helping_and_hurting_memories").row(0, named=True)
     assert row["lift_high"] < 0
-    assert f"−{abs(row['lift']):.2f}" in words(drawn(memories_page, taught, list="effect"))
+    assert f"−{abs(100 * row['lift']):.1f} (" in words(drawn(memories_page, taught, list="effect"))
 
 
 def test_the_panel_of_a_strategy_has_its_attempts_what_to_do_instead_and_a_command(taught):

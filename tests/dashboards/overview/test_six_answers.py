@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.dashboards.cookbook.answers import Answers
-from slowwave.dashboards.overview.actions import replace_failing
+from slowwave.dashboards.overview.actions import replace_failing, stop_alarm
 from slowwave.dashboards.overview.tiles import spark_lines, sparkline
 from slowwave.dashboards.overview.window import ALL_DAYS, Days, window_of
 
@@ -136,7 +136,9 @@ def test_nine_of_ten_intervals_hold_the_difference(strata: int, sessions: int, l
     assert 0.855 <= held / 400 <= 0.945
 
 
-@pytest.mark.parametrize(("projects", "link"), [(["a"], "project=a&task_type=t"), (["a", "b"], "task_type=t")])
+@pytest.mark.parametrize(
+    ("projects", "link"), [(["a"], "tab=Failing&project=a&task_type=t"), (["a", "b"], "tab=Failing&task_type=t")]
+)
 def test_replacing_a_strategy_leads_to_every_project_where_it_fails(projects: list[str], link: str) -> None:
     connection = duckdb.connect()
     connection.execute(
@@ -153,6 +155,20 @@ def test_replacing_a_strategy_leads_to_every_project_where_it_fails(projects: li
     action = replace_failing(Answers(connection), {})
     assert action is not None
     assert (action.text, action.link) == ("Replace 1 failing strategy", f"strategies?{link}")
+
+
+def test_an_alarm_leads_to_the_memories_it_is_about() -> None:
+    connection = duckdb.connect()
+    alarms = ["warning: 1 of its memories have the verdict harmful.", "warning: injected in the last 7 days though: m."]
+    connection.execute(
+        "CREATE TABLE project_health AS SELECT 'a' AS project, $alarms AS alarms, 1 AS active_count, 1 AS judged_count",
+        {"alarms": alarms},
+    )
+    action = stop_alarm(Answers(connection), {}, "warning")
+    assert action is not None
+    assert (action.text, action.link) == ("Stop outdated memories", "sql?recipe=stale_injections")
+    assert "harmful" not in action.whole
+    assert stop_alarm(Answers(connection), {}, "critical") is None
 
 
 # ---------------------------------------------------------------------------------------------------- days and lines

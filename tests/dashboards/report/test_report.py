@@ -223,7 +223,7 @@ def test_what_to_act_on_comes_first_with_its_command(taught: SmallHome, taught_h
     page = Page(taught_html)
     first = page.text.partition("How this was made")[0]
     for said in (
-        "Needs 20 attempts with a memory and 20 without, in five sessions each: choose more days.",
+        "Needs 20 attempts with a memory and 20 without, in five sessions each.",
         "Reject 1 harmful memory slowwave review show ",
         "Replace 1 failing strategy slowwave sql costliest_anti_patterns",
         "slowwave why 'bad advice'",
@@ -245,7 +245,7 @@ def test_an_empty_home_is_told_what_is_missing(empty_html: str) -> None:
     for said in (
         "No attempt is known: log success with each interaction.",
         "No memory is known: slowwave import reads several stores.",
-        "Log what is missing here.",
+        "Log what the other tiles name.",
     ):
         assert said in page.text
 
