@@ -8,26 +8,21 @@ from __future__ import annotations
 import hashlib
 import os
 from datetime import timedelta
-from typing import Any
 
 import orjson
 import polars as pl
 import pytest
 from golden_tables import GOLDEN, golden_names
 from observation_rows import AS_OF, PARAMS, START, change, health_of, states_of
-from turned_log import TOLD, TURNED
+from state_change_log import ALIKE, CHANGES, DECLARED, IN_PROSE, TICKED
 from worded_log import WORDED
-from worked_log import LEFT, TOLD_SINCE, WORKED
 
 from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.core.methods.golden_digests import GOLDEN_DIGESTS
 from slowwave.transforms.observations.curation.curation_decisions import curation_decisions
 from slowwave.transforms.observations.observations import observe_memories
-from slowwave.transforms.observations.params import ObservationParams
 
-NAMES = golden_names(
-    "observe-1", "observe-2", "observe-3", "observe-4", "observe-5", "curate-1", "curate-2", "curate-3"
-)
+NAMES = golden_names("observe-6", "curate-4")
 TEXTS = (
     "User prefers dark mode", "The user prefers dark mode.", "The users prefer dark mode in the editor",
     "The API port is 8080", "The API port is 9090", "The API port is now 7070", "Always run the linter before pushing",
@@ -45,7 +40,10 @@ NEAR = (
     ("Deployment on Fridays is forbidden", "project"), ("Deploying on Friday is forbidden", "preference"),
     ("The worker listens on port 80", "project"), ("The worker listens on port 81", "knowledge"),
 )  # fmt: skip
-WORK = (*(text for pair in (*WORKED, *LEFT) for text in pair), *(text for text, _, _ in TOLD_SINCE))
+STATES = (
+    *(text for pair in (*CHANGES, *TICKED, *ALIKE, *IN_PROSE, *WORDED) for text in pair),
+    *(text for text, _, _ in DECLARED),
+)
 
 
 def _golden() -> dict[str, pl.DataFrame]:
@@ -59,44 +57,15 @@ def _golden() -> dict[str, pl.DataFrame]:
          "reference_count": n % 5, "trend": "stable", "last_referenced_at": START + timedelta(days=50 + n)}
         for n in range(0, len(TEXTS), 2)
     ]  # fmt: skip
+    rows += [change(f"n{n:02}", text, day=n, memory_type=kind) for n, (text, kind) in enumerate(NEAR)]
+    rows += [change(f"t{n:03}", text, day=n) for n, text in enumerate(STATES)]
     states = states_of(rows)
-    first, second = (
-        PARAMS.model_copy(update={"method": "observe/1", "curation_method": name}) for name in ("curate/1", "curate/2")
-    )
-    merged = observe_memories(_with_more(rows), health_of(health), word_vectors, AS_OF, second)
-    tables = {
-        "curate-1/curation_decisions": curation_decisions(states, word_vectors, first),
-        "curate-2/merge_proposals": merged.merge_proposals,
-        "curate-2/curation_decisions": curation_decisions(states, word_vectors, second),
+    found = observe_memories(states, health_of(health), word_vectors, AS_OF, PARAMS)
+    return {
+        "curate-4/curation_decisions": curation_decisions(states, word_vectors, PARAMS),
+        "curate-4/merge_proposals": found.merge_proposals,
+        **{f"observe-6/{name}": table for name, table in found._asdict().items()},
     }
-    for method in ("observe/1", "observe/2"):
-        params = ObservationParams(method=method, curation_method="curate/1")
-        told = observe_memories(states, health_of(health), word_vectors, AS_OF, params)
-        tables |= {f"{method.replace('/', '-')}/{name}": table for name, table in told._asdict().items()}
-    params = ObservationParams(method="observe/3", curation_method="curate/1")
-    turned = observe_memories(_with_turns(rows), health_of(health), word_vectors, AS_OF, params)
-    tables |= {f"observe-3/{name}": table for name, table in turned._asdict().items()}
-    params = ObservationParams(method="observe/4", curation_method="curate/1")
-    worked = observe_memories(_with_turns(rows, WORK), health_of(health), word_vectors, AS_OF, params)
-    tables |= {f"observe-4/{name}": table for name, table in worked._asdict().items()}
-    worded = _with_turns(rows, (*WORK, *(text for pair in WORDED for text in pair)))
-    plain = observe_memories(worded, health_of(health), word_vectors, AS_OF, ObservationParams(method="observe/5"))
-    tables["curate-3/curation_decisions"] = curation_decisions(worded, word_vectors, ObservationParams())
-    tables["curate-3/merge_proposals"] = plain.merge_proposals
-    return tables | {f"observe-5/{name}": table for name, table in plain._asdict().items()}
-
-
-def _with_turns(rows: list[dict[str, Any]], more: tuple[str, ...] = ()) -> pl.DataFrame:
-    """The same memories, and what has come further since, or tells by itself what changed."""
-    stages = [*(text for pair in TURNED for text in pair), *(text for text, _, _ in TOLD), *more]
-    return states_of([*rows, *(change(f"t{n:02}", text, day=n) for n, text in enumerate(stages))])
-
-
-def _with_more(rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """The same memories and some that are nearly one, of one type and of two."""
-    return states_of(
-        [*rows, *(change(f"n{n:02}", text, day=n, memory_type=kind) for n, (text, kind) in enumerate(NEAR))]
-    )
 
 
 @pytest.fixture(scope="module")

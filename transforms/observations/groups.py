@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -13,19 +12,13 @@ from slowwave.transforms.language.word_vectors import WordVectors
 from slowwave.transforms.observations.merges.near import NearStatements
 from slowwave.transforms.observations.pairs.candidates import pair_candidates
 from slowwave.transforms.observations.pairs.conflicts import conflicts, only_retracts
-from slowwave.transforms.observations.pairs.plain_wording import reading_of
+from slowwave.transforms.observations.pairs.plain_wording import plain_reading
 from slowwave.transforms.observations.pairs.reading import ParsedStatement, is_retraction
 from slowwave.transforms.observations.pairs.relation import Relation
 from slowwave.transforms.observations.pairs.relations import TextPairs, pair_relations, pair_similarity
 from slowwave.transforms.observations.pairs.texts import PairTexts, ReadyTexts, pair_texts, products
 from slowwave.transforms.observations.params import ObservationParams
-from slowwave.transforms.observations.settled import change_relation, downgrade_relation
-from slowwave.transforms.observations.states.candidates import state_candidates
-from slowwave.transforms.observations.states.changes import StateChange, Stated, state_changes
-from slowwave.transforms.observations.turns.candidates import turn_candidates
-from slowwave.transforms.observations.turns.changes import turns
-from slowwave.transforms.observations.turns.cues import Statement
-from slowwave.transforms.observations.work.changes import work_changes
+from slowwave.transforms.observations.states.changes import StateChange, changes_of_state, downgrade_relation
 
 _CHECKED_MEMBERS = 20
 
@@ -64,45 +57,40 @@ def statement_pairs(
     statements: pl.DataFrame,
     word_vectors: WordVectors,
     params: ObservationParams,
-    near: NearStatements | None = None,
+    near: NearStatements,
     ready: ReadyTexts | None = None,
 ) -> list[StatementPair]:
     """Pairs of `distinct_statements` that are worth a word: they have a relation.
 
     `near` gathers those nearly one; `ready` has texts that were made ready before.
     """
-    if statements.select("project", "scope").is_unique().all() and (near is None or near.is_alone()):
+    if statements.select("project", "scope").is_unique().all() and near.is_alone():
         return []  # nothing to compare, and no vectors to load
-    is_first, read = params.method == "observe/1", reading_of(params.method)
-    texts = _made_ready(statements["content"], word_vectors, None if is_first else ready)
-    texts = texts if is_first else texts.with_numbers_apart()
+    contents = statements["content"]
+    taken = None if ready is None else ready.take(contents)
+    texts = pair_texts(contents, word_vectors) if taken is None else taken
     scopes = statements.select(pl.struct("project", "scope").rank("dense").cast(pl.Int64)).to_series().to_numpy()
     number = np.arange(statements.height)
     found = pair_candidates(texts, number, scopes, np.ones(statements.height, bool), params)
     alike = pair_similarity(texts, found.left, found.right, found.likeness)
-    if near is not None:
-        near.add(found.left, found.right, alike)
-        near.look_closer(texts)
+    near.add(found.left, found.right, alike)
+    near.look_closer(texts)
     last_at = statements["last_at"].dt.timestamp("us").to_numpy()
     # of two said at one instant the one with the smaller number is first
     swapped = last_at[found.left] > last_at[found.right]
     earlier, later = np.where(swapped, found.right, found.left), np.where(swapped, found.left, found.right)
     is_later = last_at[later] > last_at[earlier]
-    relations = pair_relations(
-        statements["content"], TextPairs(earlier, later, is_later), found.likeness, alike, params, read
-    )
+    relations = pair_relations(contents, TextPairs(earlier, later, is_later), found.likeness, alike, params)
     # the first of the two was said again since: did the other replace it then, they are at odds now
     again = np.flatnonzero(swapped & np.array([not related.relation for related in relations], dtype=bool))
-    if not is_first:
-        newer = statements["content"].gather(found.right[again]).to_list()
-        again = again[np.array([is_retraction(text) for text in newer], dtype=bool)]
+    newer = contents.gather(found.right[again]).to_list()
+    again = again[np.array([is_retraction(text) for text in newer], dtype=bool)]
     once = pair_relations(
-        statements["content"],
+        contents,
         TextPairs(found.left[again], found.right[again], np.ones(len(again), bool)),
         found.likeness[again],
         alike[again],
         params,
-        read,
     )
     for at, related in zip(again.tolist(), once, strict=True):
         if related.relation == "supersedes":
@@ -112,32 +100,8 @@ def statement_pairs(
         for a, b, score, related in zip(earlier.tolist(), later.tolist(), alike.tolist(), relations, strict=True)
         if related.relation
     ]
-    if is_first:
-        return sorted(pairs)
     numbered = statements.select("statement", pl.Series("scope", scopes), "first_at", "last_at", "content")
-    return sorted(_with_changes(changes_of_state(numbered, params.method), texts, pairs))
-
-
-def _made_ready(contents: pl.Series, word_vectors: WordVectors, ready: ReadyTexts | None) -> PairTexts:
-    """Texts to be compared; codes in step hang on all that was made ready with them, so `observe/1` takes none over."""
-    taken = None if ready is None else ready.take(contents)
-    return pair_texts(contents, word_vectors) if taken is None else taken
-
-
-def changes_of_state(statements: pl.DataFrame, method: str) -> list[StateChange]:
-    """The changes of state that a method finds between statements, or told by one.
-
-    Args:
-        statements: statement, scope (numbers), first_at, last_at and content.
-        method: observe/2 or a later one.
-    """
-    if method not in ("observe/2", "observe/3"):
-        return work_changes(statements)
-    found = state_changes(Stated(*row) for row in state_candidates(statements).iter_rows())
-    if method == "observe/2":
-        return found
-    told = (Statement(*row) for row in turn_candidates(statements.drop("last_at")).iter_rows())
-    return [*found, *turns(told, found)]
+    return sorted(_with_changes(changes_of_state(numbered), texts, pairs))
 
 
 def _with_changes(found: list[StateChange], texts: PairTexts, pairs: list[StatementPair]) -> list[StatementPair]:
@@ -147,7 +111,7 @@ def _with_changes(found: list[StateChange], texts: PairTexts, pairs: list[Statem
     right = np.array([one.later for one in changes], np.int64)
     alike = pair_similarity(texts, left, right, products(texts.sums[left], texts.sums[right]))
     changed = [
-        StatementPair(a, b, score, change_relation(one))
+        StatementPair(a, b, score, one.relation)
         for a, b, score, one in zip(left.tolist(), right.tolist(), alike.tolist(), changes, strict=True)
     ]
     known = {frozenset((pair.earlier, pair.later)) for pair in changed}
@@ -155,8 +119,8 @@ def _with_changes(found: list[StateChange], texts: PairTexts, pairs: list[Statem
     return [*changed, *(pair._replace(relation=downgrade_relation(pair.relation)) for pair in others)]
 
 
-def groups(statements: pl.DataFrame, pairs: list[StatementPair], method: str) -> StatementGroups:
-    """The groups that pairs of statements make, as a method reads them.
+def groups(statements: pl.DataFrame, pairs: list[StatementPair]) -> StatementGroups:
+    """The groups that pairs of statements make.
 
     In order of time each statement joins the most alike earlier representative it is one fact with, unless it conflicts
     with a member; so no chain of small steps joins two ends, and a conflict splits a group. A group that was replaced
@@ -165,7 +129,7 @@ def groups(statements: pl.DataFrame, pairs: list[StatementPair], method: str) ->
     """
     contents = statements["content"].to_list()
     silent = frozenset(number for number, content in enumerate(contents) if only_retracts(content))
-    representative, joined = _representatives(contents, pairs, reading_of(method))
+    representative, joined = _representatives(contents, pairs)
     successor, at_odds = _successors(statements["last_at"].to_list(), representative, pairs)
 
     def open_pairs(*relations: str) -> list[StatementPair]:
@@ -193,9 +157,7 @@ def groups(statements: pl.DataFrame, pairs: list[StatementPair], method: str) ->
     )
 
 
-def _representatives(
-    contents: list[str], pairs: list[StatementPair], read: Callable[[str], ParsedStatement]
-) -> tuple[list[int], list[StatementPair | None]]:
+def _representatives(contents: list[str], pairs: list[StatementPair]) -> tuple[list[int], list[StatementPair | None]]:
     """Per statement its representative, and the pair that made it so."""
     representative = list(range(len(contents)))
     joined: list[StatementPair | None] = [None] * len(contents)
@@ -209,7 +171,7 @@ def _representatives(
         for _, other, pair in sorted(same[statement]):
             others = members.setdefault(other, [])
             if representative[other] == other and _fits(
-                read(contents[statement]), [read(contents[at]) for at in others[:_CHECKED_MEMBERS]]
+                plain_reading(contents[statement]), [plain_reading(contents[at]) for at in others[:_CHECKED_MEMBERS]]
             ):
                 representative[statement], joined[statement] = other, pair
                 others.append(statement)

@@ -17,10 +17,6 @@ from slowwave.transforms.observations.pairs.relation import relation
 from slowwave.transforms.observations.params import ObservationParams
 from slowwave.transforms.observations.states.candidates import TELLS_ITSELF
 from slowwave.transforms.observations.states.changes import StateChange, change_between, stated_change
-from slowwave.transforms.observations.turns.candidates import TELLS_BY_ITSELF
-from slowwave.transforms.observations.turns.changes import told_turn, turn_between
-from slowwave.transforms.observations.work.candidates import TELLS_SINCE
-from slowwave.transforms.observations.work.changes import told_work, work_between
 
 _IDENTICAL = 10_000
 
@@ -88,25 +84,17 @@ def journeys(
     for end, target, at in ended.select("end", "ended", "said_at").iter_rows():
         events[end].append(_Event(at, -len(found.successor), None, 0, "", "", target))
     told = {end: steps for end, happened in events.items() if len(steps := _intervals(happened)) > 1}
-    if params.method == "observe/1":
-        shown = {end: [_step(one) for one in steps] for end, steps in told.items()}
-    else:
-        shown = {end: _changed_steps(steps, params) for end, steps in told.items()}
-        shown |= {end: steps for end, steps in _told_by_itself(placed, said, params).items() if end not in shown}
+    shown = {end: _changed_steps(steps) for end, steps in told.items()}
+    shown |= {end: steps for end, steps in _told_by_itself(placed, said).items() if end not in shown}
     return pl.DataFrame(
         {"end": list(shown), "journey": [orjson.dumps(steps).decode() for steps in shown.values()]},
         schema={"end": pl.Int64, "journey": pl.String},
     ).sort("end")
 
 
-def _find_change(before: str, after: str, params: ObservationParams) -> StateChange | None:
-    between = {"observe/2": change_between, "observe/3": turn_between}.get(params.method, work_between)
-    return between(before, after)
-
-
-def _changed_steps(steps: list[_Interval], params: ObservationParams) -> list[dict[str, str | None]]:
+def _changed_steps(steps: list[_Interval]) -> list[dict[str, str | None]]:
     """Each step with what of what it was a state of, and with the value then; null where the words do not tell."""
-    changes = [_find_change(one.text, other.text, params) for one, other in pairwise(steps)]
+    changes = [change_between(one.text, other.text) for one, other in pairwise(steps)]
     firsts: list[StateChange | None] = [changes[0], *changes]
     values = [None if changes[0] is None else changes[0].before]
     values += [None if one is None else one.after for one in changes]
@@ -116,24 +104,18 @@ def _changed_steps(steps: list[_Interval], params: ObservationParams) -> list[di
     ]
 
 
-def _told_by_itself(
-    placed: pl.DataFrame, said: pl.DataFrame, params: ObservationParams
-) -> dict[int, list[dict[str, str | None]]]:
+def _told_by_itself(placed: pl.DataFrame, said: pl.DataFrame) -> dict[int, list[dict[str, str | None]]]:
     """The two states of which the words of an observation tell: "moved from A to B"; since when A was, nobody said."""
-    may_tell, told_by = {
-        "observe/2": (TELLS_ITSELF, stated_change),
-        "observe/3": (f"{TELLS_ITSELF}|{TELLS_BY_ITSELF}", told_turn),
-    }.get(params.method, (f"{TELLS_ITSELF}|{TELLS_SINCE}", told_work))
     best = (
         placed.filter(pl.col("head") == pl.col("end"))
         .unique("end", keep="first", maintain_order=True)
-        .filter(pl.col("content").str.contains(may_tell))
+        .filter(pl.col("content").str.contains(TELLS_ITSELF))
         .select("end", "memory_id", "content")
     )
     since = said.group_by("end", "memory_id").agg(pl.col("said_at").filter(pl.col("normal") == pl.col("now")).min())
     found = {}
     for end, memory_id, text, at in best.join(since, on=["end", "memory_id"]).sort("end").iter_rows():
-        change = told_by(text)
+        change = stated_change(text)
         if change is not None and at is not None:
             of = {"memory_id": memory_id, "text": text, "subject": change.subject, "attribute": change.attribute}
             found[end] = [
@@ -171,12 +153,10 @@ def _before(
         return heads[row["normal"]]
     if only_retracts(row["content"]) or only_retracts(following):
         return None
-    if params.method != "observe/1" and _find_change(row["content"], following, params) is not None:
+    if change_between(row["content"], following) is not None:
         return row["normal"]
     related = relation(reading(row["content"]), reading(following), _IDENTICAL, params, is_later=True)
-    if related.relation == "same_fact":
-        return state
-    return row["normal"] if related.relation == "supersedes" and params.method == "observe/1" else None
+    return state if related.relation == "same_fact" else None
 
 
 def _distance(head: int, found: StatementGroups) -> int:

@@ -30,8 +30,6 @@ from slowwave.transforms.observations.tables import Contradictions, MergeProposa
 _ID_CHARACTERS = 16
 _FIXED_POINT = 1_000_000
 _OF_RUN = ("run_id", "as_of")
-# Methods whose `contradicts` leaves out what may be at odds.
-_DOUBTS_APART = frozenset({"observe/1", "observe/2", "observe/3", "observe/4"})
 _COUNTS = choose_columns(MemoryHealth, "confirmed_count", "contradicted_count", "reference_count", "injected_count")
 
 
@@ -72,14 +70,11 @@ def observe_memories(
         none = (empty(table).drop(_OF_RUN, strict=False) for table in (Observations, Contradictions, MergeProposals))
         return Observed(*none)
     statements = distinct_statements(memories)
-    near = None if params.curation_method == "curate/1" else NearStatements(statements, params)
+    near = NearStatements(statements, params)
     by_rules = statement_pairs(statements, word_vectors, params, near, ready)
     pairs = by_rules if answered is None else related_pairs(by_rules, answered, memories, statements)
-    found = groups(statements, pairs, params.method)
-    proposing = params.method
-    if near is not None:
-        found = found._replace(proposals=likely_mergers(statements, near, pairs, found, params))
-        proposing = params.curation_method
+    found = groups(statements, pairs)
+    found = found._replace(proposals=likely_mergers(statements, near, pairs, found, params))
     every = _place_memories(memories, statements, found, health)
     is_silent = pl.col("statement").is_in(found.silent) | pl.col("end").is_in(found.silent)
     placed = every.filter(~is_silent)
@@ -93,7 +88,7 @@ def observe_memories(
         rows.select([name for name in polars_schema(Observations) if name not in _OF_RUN]).sort("observation_id"),
         _contradictions([*found.contradictions, *found.doubts], best),
         _merge_proposals(
-            placed, found, best, _Methods(params.method, proposing, *_by_model(pairs, by_rules, answered))
+            placed, found, best, _Methods(params.method, params.curation_method, *_by_model(pairs, by_rules, answered))
         ),
     )
 
@@ -179,8 +174,7 @@ def _observations(
         .group_by("end")
         .agg(pl.col("memory_id").sort().alias("supersedes"))
     )
-    doubts = [] if params.method in _DOUBTS_APART else found.doubts
-    contradicted = _contradicting_memories(placed, found.representative, [*found.contradictions, *doubts])
+    contradicted = _contradicting_memories(placed, found.representative, [*found.contradictions, *found.doubts])
     evidence_at = pl.max_horizontal(pl.col("source_times").list.max(), "last_referenced_at")
     age = pl.lit(as_of, dtype=pl.Datetime("us")) - pl.col("last_evidence_at")
     freshness = (

@@ -15,15 +15,12 @@ class ObservationParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     method: Annotated[str, chosen_method("observations.method")] = Field(
-        default="observe/5",
-        description="observe/1 takes what is newer, and at odds by its words, for a change of state; observe/2 knows "
-        "no stages; observe/3 reads no lists that are ticked off, and takes a plan that was carried out for one to be; "
-        "observe/4 keeps apart what must be and what has to be.",
+        default="observe/6",
+        description="Which memories are one fact, and which replaced which: observe/6.",
     )
     curation_method: Annotated[str, chosen_method("observations.curation_method")] = Field(
-        default="curate/3",
-        description="curate/1 proposes mergers within a type of memory and from `proposal_similarity` on alone; "
-        "curate/2 keeps apart what must be and what has to be.",
+        default="curate/4",
+        description="What becomes of a new memory, and which mergers are proposed: curate/4.",
     )
     same_words_similarity: float = Field(
         default=0.6, ge=0, le=1, description="From which likeness two texts of the same words, inflected, are one fact."

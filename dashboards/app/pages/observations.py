@@ -99,9 +99,8 @@ def _at_odds(answers: Answers, bar: PageScope) -> None:
 def _states(answers: Answers, bar: PageScope) -> None:
     of = bar.of("state_changes")
     total = answers.counts("state_changes", "observation_id", **of, limit=ALL).height
-    draw_text(
-        f"{number_of(total, 'fact has', 'facts have')} changed." if total else "No fact is known to have changed."
-    )
+    says = f"{number_of(total, 'fact has', 'facts have')} changed." if total else "No fact is known to have changed."
+    draw_text(f"{says} Changes that only prose tells are found by a language model, not by the rules.")
     draw_rows(
         answers,
         "state_changes",

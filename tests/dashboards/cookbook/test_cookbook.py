@@ -184,7 +184,7 @@ FIRST_ROWS = {
     "memory_references_of": {"interaction_id": "i6", "is_echoed": True, "is_cited": True, "basis": "reported"},
     "memory_ends": {"basis": "reported", "is_counted": True, "succeeded": 1, "failed": 0},
     "memory": {"memory_id": "bad advice", "lift_basis": "randomised", "pinned": False},
-    "memory_curation": {"action": "skip", "target_memory_id": "new port", "method": "curate/3"},
+    "memory_curation": {"action": "skip", "target_memory_id": "new port", "method": "curate/4"},
     "model_and_rules": {"model_action": None, "is_same": None, "rules_action": "add"},
     "proposed_merges": {"project": "facts", "memory_ids": ["new port", "port again"]},
     "candidates": {"text": "Prices are kept as integers"},

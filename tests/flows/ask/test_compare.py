@@ -204,7 +204,7 @@ def test_nothing_is_written_and_nobody_is_kept_waiting(
         ),
         ("used/1", "used/1", "used/1 and used/1 are one; beside used/1 there are used/2, used/3"),
         ("echo/1", "echo/1", "echo/1 and echo/1 are one; beside echo/1 there "),
-        ("curate/2", "curate/llm-1", "curate/2 and curate/llm-1 are not two versions of one method; "),
+        ("curate/4", "curate/llm-1", "curate/4 and curate/llm-1 are not two versions of one method; "),
         ("scorecard/2", "untried/1", "scorecard/2 is not computed alone: compare heuristic/3, which it goes with"),
         (
             "verdict/1",

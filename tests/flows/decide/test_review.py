@@ -222,7 +222,7 @@ def test_what_is_outdated_and_still_in_use_waits(outdated: SmallHome) -> None:
     (row,) = items(outdated).to_dicts()
     assert (row["kind"], row["memory_ids"], row["target_memory_id"]) == ("outdated", ["old", "new"], "new")
     assert row["reason"].startswith("The later one replaces the earlier, and both are in use (")
-    assert row["method"] == "curate/3"
+    assert row["method"] == "curate/4"
 
 
 @pytest.mark.parametrize(

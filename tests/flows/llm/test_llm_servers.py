@@ -52,7 +52,7 @@ def test_a_bad_server_leaves_the_rules_and_the_night_green(home, name):
     result = home.nightly()
     assert result.status == "published"
     assert f"{QUESTIONS} pending" in result.asked
-    assert {(row["method"], row["is_pending"]) for row in home.published().values()} == {("curate/3", True)}
+    assert {(row["method"], row["is_pending"]) for row in home.published().values()} == {("curate/4", True)}
     before = len(server.requests)
     home.nightly()  # and the next night asks again
     assert len(server.requests) > before

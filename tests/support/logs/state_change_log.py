@@ -6,16 +6,9 @@ CHANGES: tuple[tuple[str, str], ...] = (
     ("Marta lives in Porto", "Marta lives in Ghent now"),
     ("Marta works for a bakery chain", "Marta now works for the city library"),
     ("Marta has two cats", "Marta has three cats at home"),
-    ("Marta has never been to Iceland", "Marta recently visited Iceland with her sister"),
-    ("Marta plans to run the Lisbon marathon", "Marta ran the Lisbon marathon in under four hours"),
-    ("Marta plays the cello", "Marta no longer plays the cello"),
-    ("Marta is learning Norwegian", "Marta stopped learning Norwegian in May"),
     ("Marta is married to Joost", "Marta is divorced"),
     ("Marta prefers window seats", "Marta prefers aisle seats"),
-    ("Marta is building a wooden kayak", "Marta finished building the wooden kayak"),
     ("Marta does not have a car", "Marta has a car"),
-    ("Marta is looking forward to playing Star Harbour 2", "Marta played Star Harbour 2 all weekend"),
-    ("Marta is considering getting a dog", "Marta got a dog from the shelter"),
     ("The gateway listens on port 7443", "The gateway listens on port 9443"),
     ("The nightly export is disabled", "The nightly export is enabled"),
     ("The default branch is trunk", "The default branch is main"),
@@ -32,28 +25,20 @@ CHANGES: tuple[tuple[str, str], ...] = (
     ("The pagination of the admin list is broken", "The pagination of the admin list is fixed"),
     ("Python 3.10 is required", "Python 3.12 is required"),
     ("The linter runs on 42 packages in CI", "The linter runs on 57 packages in CI"),
-    ("The audit export has not been deployed to staging yet", "The audit export has been deployed to staging"),
     ("The staging cluster runs on Kubernetes 1.28", "The staging cluster runs on Kubernetes 1.31"),
-    ("The team deploys on Fridays", "The team no longer deploys on Fridays"),
-    ("The mobile app supports Android 9", "The mobile app no longer supports Android 9"),
-    ("The customer wants to migrate to the new API", "The customer migrated to the new API"),
     ("Image uploads are limited to 10 MB", "Image uploads are limited to 25 MB"),
     ("Dev database: 12 tables", "Dev database: 15 tables"),
     ("The favourite editor of the user is Helix", "The favourite editor of the user is Zed"),
     ("The user prefers dark mode", "The user prefers light mode"),
-    ("Ines is looking for a studio near the harbour", "Ines found a studio in the old mill"),
-    ("Ines is excited for an upcoming recital in Vienna", "Ines had a wonderful evening giving a recital in Vienna"),
-    ("Ines is considering teaming up with shops like Lumen", "Ines signed a contract with Lumen for a year"),
-    ("Ines is weaving on a large tapestry and starts a rug", "Ines finished the rug after a month"),
-    ("Ines signed up for a glassblowing class", "Ines took a glassblowing class with her aunt"),
-    ("Ines can't wait to see the movie 'Paper Boats'", "Ines saw 'Paper Boats' and cried"),
-    ("Ines booked a flight to Lisbon", "Ines visited Lisbon with a friend"),
-    ("Ines's residency is ending soon", "Ines completed a residency that taught her a lot"),
-    ("Ines walks her two ponies", "Ines bought a third pony"),
-    ("Ines works as a framer", "Ines got a job as a curator"),
     ("All 61 existing tests pass", "All 64 tests pass, no warnings"),
 )
 """What is so, and what is so later."""
+
+TICKED: tuple[tuple[str, str], ...] = (
+    ("[ ] Draw the tide tables", "[x] Draw the tide tables"),
+    ("⏳ Tide tables for the southern harbours", "✅ Tide tables for the southern harbours"),
+)
+"""Items of lists, and the same ticked off."""
 
 ALIKE: tuple[tuple[str, str], ...] = (
     ("Marta has a bicycle", "Marta has a tent"),
@@ -80,11 +65,59 @@ ALIKE: tuple[tuple[str, str], ...] = (
     ("The team is working on the exporter", "The team is working on the importer"),
     ("If the queue is full the worker stops", "If the queue is empty the worker sleeps"),
     ("The report is ready on Mondays", "The report is closed to visitors"),
-    ("Ines plans a trip with her choir", "Ines went on a road trip with her cousin"),
-    ("Ines hopes to attend a poetry festival", "Ines attended a jazz festival"),
-    ("Ines has been reading a lot of novels", "Ines finished writing her novel"),
-    ("Ines wants to try Bo's lentil soup", "Ines tried another soup at the market"),
-    ("Ines went to Porto to paint the river", "Ines painted the river gate"),
-    ("Ines looks forward to a walk with friends and dogs", "Ines adopted a dog from a shelter"),
+    ("Ines is currently reading 'Salt Roads'", "Ines is currently reading 'Salt Roads' again"),
+    ("Ines has two dogs", "Ines has two dogs and a boat"),
+    ("Add `DEBUG` to `Settings`", "Added `DEBUG` to `TestSettings`"),
+    ("11 of 14 tests pass", "3 of 9 tests pass"),
+    ("[ ] Test the tide clock and the barometer", "[x] Test the tide clock with the moon phases"),
+    ("if depth > 0 {", "if depth > 4 {"),
+    ("ok  	harbour/tides	0.453s", "ok  	harbour/tides	0.472s"),
 )
 """Two statements of which the later takes nothing back."""
+
+DECLARED: tuple[tuple[str, str, str], ...] = (
+    ("Renamed `load_rows` → `read_rows`", "load_rows", "read_rows"),
+    ("Query time: 4.2s → 80ms", "4.2s", "80ms"),
+    ("Changed `depth` to `_depth` in the tide check", "depth", "_depth"),
+    ('Changed "Plan" to "Plan (COMPLETED)"', "Plan", "Plan (COMPLETED)"),
+    ("Fixed the tide clock by renaming `pipeline` to `tasks`", "pipeline", "tasks"),
+    ("`tide-clock`: 8.0.0 → **8.37.0**", "8.0.0", "8.37.0"),
+    ("Updated the charts to read tides from `harbours` instead of `coasts`", "coasts", "read tides from `harbours`"),
+    ("The tide clock now writes once per hour instead of at each wave", "at each wave", "once per hour"),
+    ("The timeout is 30 s (was 10 s)", "10 s", "30 s"),
+    ("Tightened the limit from `20s` to `3s`", "20s", "3s"),
+)
+"""What one statement declares as changed: before, and after."""
+
+UNDECLARED: tuple[str, ...] = (
+    "Ines plans to turn the boathouse into a bakery",
+    "The request goes client → gateway",
+    "162 parents → 92 children",
+    "Let me check which imports are now unused",
+    "Find adjacent tides (e.g., 5Y → 2.5Y)",
+    "You should change `depth` to `_depth`",
+    "The depth is set to `tide` instead of `moon`",
+    "I need to update the charts to read `harbours` instead of `coasts`",
+)
+"""They declare no change."""
+
+IN_PROSE: tuple[tuple[str, str], ...] = (
+    ("Marta has never been to Iceland", "Marta recently visited Iceland with her sister"),
+    ("Marta plans to run the Lisbon marathon", "Marta ran the Lisbon marathon in under four hours"),
+    ("Marta is learning Norwegian", "Marta stopped learning Norwegian in May"),
+    ("The team deploys on Fridays", "The team no longer deploys on Fridays"),
+    ("Ines booked a flight to Lisbon", "Ines visited Lisbon with a friend"),
+    ("Ines walks her two ponies", "Ines bought a third pony"),
+    ("Ines works as a framer", "Ines got a job as a curator"),
+    ("Ines sprained her wrist and cannot paddle", "Ines paddled for an hour without any pain"),
+    ("The van of the choir broke down near Lyon", "The van of the choir is repaired"),
+    ("Ines is writing her second novel about lighthouse keepers", "Ines finished her second novel in the spring"),
+    ("Ines applied for a residency in Bergen", "Ines was accepted for the residency in Bergen"),
+    ("Now remove the `old_parser` module", "Removed `old_parser` and its fixtures"),
+    ("I need to add retries to the upload queue", "Added retries to the upload queue"),
+    ("The build fails on arm64", "Clean compile."),
+    ("[ ] Add a `slack_water` column", "Added the `slack_water` column"),
+    ("Now update `load_tides` to accept a `harbour` argument", "`load_tides` now takes a `harbour` argument"),
+    ("The linter reports errors in two files", "The linter now passes"),
+)
+"""Changes that only prose tells: they are left to a language model."""

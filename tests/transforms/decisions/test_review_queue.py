@@ -80,7 +80,7 @@ def evidence(
         health=framed(MemoryHealth, known, partial=True),
         contradictions=pl.DataFrame(schema=polars_schema(Contradictions)),
         merge_proposals=pl.DataFrame(schema=polars_schema(MergeProposals)),
-        disputes_method="observe/1",
+        disputes_method="observe/6",
         curation=empty(CurationDecisions),
         decided=pl.DataFrame(schema={"item_id": pl.String, "fingerprint": pl.String}),
     )
@@ -256,7 +256,7 @@ def curation(*rows: Row) -> pl.DataFrame:
     known = {
         "project": "shop", "scope": "knowledge", "content": "B", "action": "update", "kind": "fact",
         "memory_id": "b", "target_memory_id": "a", "target_content": "A", "reason": "newer", "conflicting_words": [],
-        "considered_ids": ["a"], "method": "curate/1", "is_pending": False, "changed_at": START,
+        "considered_ids": ["a"], "method": "curate/4", "is_pending": False, "changed_at": START,
     }  # fmt: skip
     schema = {n: t for n, t in polars_schema(CurationDecisions).items() if n not in {"run_id", "as_of"}}
     return pl.DataFrame([{**known, **row} for row in rows], schema=schema)
@@ -274,7 +274,7 @@ def test_what_curation_replaces_and_is_in_use_is_outdated(action: str, does: str
         "outdated", "[A] | [B]", ["a", "b"], "b",
     )  # fmt: skip
     assert row["reason"] == f"The later one {does}, and both are in use (newer)"
-    assert (row["memory_type"], row["method"], row["interactions_count"]) == ("project", "curate/1", 2)
+    assert (row["memory_type"], row["method"], row["interactions_count"]) == ("project", "curate/4", 2)
     assert queue(replace(found, decided=pl.DataFrame([row]).select("item_id", "fingerprint"))) == []
 
 
@@ -456,7 +456,7 @@ def test_behind_a_landed_candidate_of_a_user_stand_no_interactions_of_others() -
 def test_memories_that_came_to_different_users_are_no_longer_weighed_against_each_other() -> None:
     row = {
         "memory_id": "now", "changed_at": START, "project": "shop", "content": "Text of now", "action": "update",
-        "target_memory_id": "then", "target_content": "Text of then", "reason": "newer", "method": "curate/2",
+        "target_memory_id": "then", "target_content": "Text of then", "reason": "newer", "method": "curate/4",
     }  # fmt: skip
     curation = pl.DataFrame([row], schema=polars_schema(CurationDecisions))
     for owner, items in (("@ada", 1), ("@bob", 0), ("", 0), ("@ada#tenant=acme", 0)):

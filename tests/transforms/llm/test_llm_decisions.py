@@ -70,7 +70,7 @@ def change(memory_id: str, day: int, content: str, *considered: str) -> dict[str
         "memory_id": memory_id, "changed_at": START + timedelta(days=day), "project": "shop", "scope": "knowledge",
         "content": content, "action": "skip", "kind": "fact", "target_memory_id": considered[0] if considered else None,
         "target_content": "as the rules saw it" if considered else None, "reason": "the rules", "similarity": 0.5,
-        "conflicting_words": [], "considered_ids": list(considered), "method": "curate/1", "is_pending": False,
+        "conflicting_words": [], "considered_ids": list(considered), "method": "curate/4", "is_pending": False,
     }  # fmt: skip
 
 
@@ -174,8 +174,8 @@ def test_an_answer_replaces_the_rules_and_what_has_none_is_pending():
     compared = ["rules_action", "rules_target_memory_id", "rules_reason"]
     assert rows.columns == list(dict.fromkeys([*CHANGES.columns, *compared]))
     first, second, third = rows.to_dicts()
-    assert (first["method"], first["is_pending"], first["reason"]) == ("curate/1", True, "the rules")
-    assert (third["method"], third["is_pending"], third["action"]) == ("curate/1", True, "skip")
+    assert (first["method"], first["is_pending"], first["reason"]) == ("curate/4", True, "the rules")
+    assert (third["method"], third["is_pending"], third["action"]) == ("curate/4", True, "skip")
     assert second == {
         **CHANGES.row(1, named=True), "action": "merge", "kind": "fact", "target_memory_id": "a",
         "target_content": "Prices are integers.", "reason": "The same in other words.",

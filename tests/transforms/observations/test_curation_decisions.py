@@ -30,7 +30,7 @@ def test_what_should_become_of_it(text, action, target):
     found = decisions_in([*BEFORE, change("new", text, day=1)])[-1]
     assert (found["memory_id"], found["action"], found["target_memory_id"]) == ("new", action, target)
     assert found["reason"]
-    assert (found["method"], found["is_pending"]) == ("curate/3", False)
+    assert (found["method"], found["is_pending"]) == ("curate/4", False)
     assert (found["target_content"] is None) == (target is None)
 
 

@@ -22,12 +22,9 @@ from slowwave.transforms.observations.pairs.texts import pair_texts
 from slowwave.transforms.observations.params import ObservationParams
 from slowwave.transforms.observations.statements import active_memories, distinct_statements, scope
 
-SECOND = PARAMS.model_copy(update={"curation_method": "curate/2"})
-FIRST = PARAMS.model_copy(update={"curation_method": "curate/1"})
-
 
 def proposed(
-    *said: tuple[str, str], params: ObservationParams = SECOND, owned: tuple[str, str] = ("agent", "")
+    *said: tuple[str, str], params: ObservationParams = PARAMS, owned: tuple[str, str] = ("agent", "")
 ) -> pl.DataFrame:
     """The proposals about memories that say something, of a type; `owned`: a column, and its letter for each."""
     rows = [
@@ -67,15 +64,14 @@ def test_across_types_too_of_one_agent_user_and_project() -> None:
     said = (("Alice owns the billing service", "project"), ("The billing service is owned by Alice", "knowledge"))
     same = (said[0], (said[0][0], "knowledge"))
     (row,) = proposed(*same).to_dicts()
-    assert (row["memory_ids"], row["is_certain"], row["method"]) == (["m0", "m1"], False, "curate/2")
+    assert (row["memory_ids"], row["is_certain"], row["method"]) == (["m0", "m1"], False, "curate/4")
     assert "their memory types differ" in row["reason"]
-    assert proposed(*same, params=FIRST).is_empty()
     for owner in ("agent", "user_id"):
         assert proposed(*same, owned=(owner, "xy")).is_empty()
         assert proposed(*same, owned=(owner, "xx")).height == 1
 
 
-def test_at_lower_likeness_than_before_and_likeliest_first_within_a_bound() -> None:
+def test_likeliest_first_within_a_bound() -> None:
     said = [
         ("Deployment on Fridays is forbidden", "project"),
         ("Deploying on Friday is forbidden", "project"),
@@ -83,9 +79,9 @@ def test_at_lower_likeness_than_before_and_likeliest_first_within_a_bound() -> N
         ("The dashboards are built with streamlit", "project"),
         ("Dashboards get built using streamlit", "project"),
     ]
-    lower = SECOND.model_copy(update={"merge_likelihood": 0.02})
+    lower = PARAMS.model_copy(update={"merge_likelihood": 0.02})
     every = proposed(*said, params=lower).sort("similarity", descending=True)
-    assert every.height > proposed(*said, params=FIRST).height
+    assert every.height > 1
     one = proposed(*said, params=lower.model_copy(update={"most_proposals": 1}))
     assert one["proposal_id"].to_list() == every["proposal_id"].to_list()[:1]
     assert proposed(*said, params=lower.model_copy(update={"most_compared": 0})).is_empty()
@@ -135,7 +131,7 @@ def test_what_has_the_same_words_meets_across_types(said: list[tuple[list[str], 
 def test_no_name_makes_a_memory_somebody_elses(one: dict[str, str], other: dict[str, str]) -> None:
     text = "The worker listens on port 80"
     states = states_of([change("m0", text, day=0, **one), change("m1", text, day=1, **other)])
-    found = observe_memories(states, health_of([]), word_vectors, AS_OF, SECOND)
+    found = observe_memories(states, health_of([]), word_vectors, AS_OF, PARAMS)
     assert found.merge_proposals.is_empty()
     assert found.observations["memory_ids"].list.len().to_list() == [1, 1]
 
@@ -153,11 +149,11 @@ def test_what_belongs_to_two_tenants_is_neither_compared_nor_merged() -> None:
         change("nobody's", "The API port is 8080", day=4, tags=["fast"]),
     ]
     states = states_of(said, TENANT)
-    found = observe_memories(states, health_of([]), word_vectors, AS_OF, SECOND)
+    found = observe_memories(states, health_of([]), word_vectors, AS_OF, PARAMS)
     assert found.merge_proposals["memory_ids"].to_list() == [["acme", "acme again"]]
     together = [{*row["memory_ids"], *row["supersedes"]} for row in found.observations.to_dicts()]
     assert sorted(map(sorted, together)) == [["acme", "acme again"], ["globex", "globex now"], ["nobody's"]]
-    decided = {row["memory_id"]: row for row in curation_decisions(states, word_vectors, SECOND).to_dicts()}
+    decided = {row["memory_id"]: row for row in curation_decisions(states, word_vectors, PARAMS).to_dicts()}
     assert decided["globex now"]["considered_ids"] == ["globex"]
     assert [decided[name]["action"] for name in ("globex", "nobody's")] == ["add", "add"]
     # without the tag they are one project's
@@ -165,7 +161,7 @@ def test_what_belongs_to_two_tenants_is_neither_compared_nor_merged() -> None:
         max(
             map(
                 len,
-                observe_memories(states_of(said), health_of([]), word_vectors, AS_OF, SECOND).observations[
+                observe_memories(states_of(said), health_of([]), word_vectors, AS_OF, PARAMS).observations[
                     "memory_ids"
                 ],
             )

@@ -191,7 +191,7 @@ def test_what_may_be_one_fact_is_proposed():
                          change("d", "Don't deploy on Fridays after 15:00.", day=1)])  # fmt: skip
     rows = {tuple(row["memory_ids"]): row for row in found.merge_proposals.to_dicts()}
     assert ("n", "d") in rows
-    assert {row["method"] for row in rows.values()} == {"observe/5", "curate/3"}
+    assert {row["method"] for row in rows.values()} == {"observe/6", "curate/4"}
 
 
 def test_the_best_member_is_used_most_says_most_and_is_oldest():
@@ -213,7 +213,7 @@ def test_what_only_a_language_model_calls_one_fact_says_so():
         (row,) = observe_memories(
             states_of(same), health_of([]), toy_vectors, AS_OF, PARAMS, answered
         ).merge_proposals.to_dicts()
-        assert row["method"] == "observe/5"
+        assert row["method"] == "observe/6"
     rows = [change("m0", "Deployments wait for approval"), change("m1", "Shipping requires signatures", day=1)]
     (row,) = observe_memories(
         states_of(rows), health_of([]), toy_vectors, AS_OF, PARAMS, said

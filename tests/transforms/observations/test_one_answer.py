@@ -54,7 +54,7 @@ def _answers(earlier: str, later: str, days: float) -> dict[str, Any]:
     owners = pl.DataFrame({"memory_id": ["a", "b"], "owner": ["", ""]})
     schema = {name: kind for name, kind in polars_schema(CurationDecisions).items() if name in decided[0]}
     curation = pl.DataFrame(decided, schema=schema)
-    asked = disputed_memories(found.contradictions, found.merge_proposals, health, "observe/5")
+    asked = disputed_memories(found.contradictions, found.merge_proposals, health, "observe/6")
     return {
         "is_contradicted": {other for row in told for other in row["contradicts"]} == {"a", "b"},
         "is_replaced": _is_held(rows[:1]) and not _is_held(rows),

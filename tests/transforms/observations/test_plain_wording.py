@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from worded_log import APART, ONE
 
 from slowwave.transforms.observations.pairs.conflicts import conflicts
-from slowwave.transforms.observations.pairs.plain_wording import plain_wording, reading_of
+from slowwave.transforms.observations.pairs.plain_wording import plain_reading, plain_wording
+from slowwave.transforms.observations.pairs.reading import reading
 from slowwave.transforms.observations.pairs.relation import RelationName, relation
 from slowwave.transforms.observations.params import ObservationParams
 
@@ -16,20 +17,14 @@ PARAMS = ObservationParams()
 DUTIES = ("must", "should", "shall", "has to", "needs to", "ought to", "is required to", "is supposed to")
 
 
-def related(one: str, other: str, method: str = PARAMS.method) -> RelationName | None:
+def related(one: str, other: str) -> RelationName | None:
     """As alike as two texts can be that are not the same."""
-    read = reading_of(method)
-    return relation(read(one), read(other), 9_500, PARAMS, is_later=False).relation
+    return relation(plain_reading(one), plain_reading(other), 9_500, PARAMS, is_later=False).relation
 
 
 @each(("one", "other"), ONE)
 def test_another_wording_is_one_fact(one: str, other: str) -> None:
     assert related(one, other) == related(other, one) == "same_fact"
-
-
-def test_a_method_that_was_released_reads_them_as_it_did() -> None:
-    assert related(*ONE[0], method="observe/4") is None
-    assert related(*ONE[0], method="curate/2") is None
 
 
 @each(("one", "other"), APART)
@@ -49,6 +44,4 @@ def test_no_duty_is_another(duties: tuple[str, str], is_not: bool, port: int) ->
 @given(st.text("abcdef ,.'’ntmusho", max_size=40))
 def test_a_statement_in_plain_wording_stays(text: str) -> None:
     plain = plain_wording(text)
-    assert (
-        plain_wording(plain) == plain or conflicts(*map(reading_of("observe/4"), (plain, plain_wording(plain)))) == []
-    )
+    assert plain_wording(plain) == plain or conflicts(*map(reading, (plain, plain_wording(plain)))) == []

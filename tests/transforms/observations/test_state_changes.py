@@ -4,107 +4,112 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from itertools import chain, product
-from typing import Any
+from itertools import chain
 
-import pytest
+import polars as pl
 from each import each
 from hypothesis import given
 from hypothesis import strategies as st
-from state_change_log import ALIKE, CHANGES
+from state_change_log import ALIKE, CHANGES, DECLARED, IN_PROSE, TICKED, UNDECLARED
 
-from slowwave.transforms.observations.states import plans as state_plans
-from slowwave.transforms.observations.states.acts import TO_BE, UNDER_WAY, stated_acts
 from slowwave.transforms.observations.states.changes import (
     StateChange,
     Stated,
     change_between,
+    changes_of_state,
     state_changes,
     stated_change,
 )
 from slowwave.transforms.observations.states.claims import claims
+from slowwave.transforms.observations.states.plain import states_something
 
 START = datetime(2026, 1, 1)
 
 
+def log_of(*texts: tuple[str, float]) -> pl.DataFrame:
+    """Statements, each said on a day."""
+    at = [START + timedelta(days=day) for _, day in texts]
+    return pl.DataFrame(
+        {
+            "statement": range(len(texts)), "scope": [0] * len(texts), "first_at": at, "last_at": at,
+            "content": [text for text, _ in texts],
+        }
+    )  # fmt: skip
+
+
 def said(*texts: tuple[str, float]) -> list[StateChange]:
     """The changes between texts, each said on a day."""
-    times = [START + timedelta(days=day) for _, day in texts]
-    return state_changes(
-        Stated(number, 0, at, at, text) for number, ((text, _), at) in enumerate(zip(texts, times, strict=True))
-    )
+    return changes_of_state(log_of(*texts))
 
 
-@each(("before", "after"), CHANGES)
+@each(("before", "after"), [*CHANGES, *TICKED])
 def test_what_changed_is_told(before: str, after: str) -> None:
     (change,) = said((before, 0), (after, 60))
     assert (change.earlier, change.later) == (0, 1)
     assert change.subject
     assert change.before != change.after
+    assert change_between(before, after) == change
 
 
 @each(("before", "after"), ALIKE)
 def test_what_is_only_alike_is_no_change(before: str, after: str) -> None:
     assert said((before, 0), (after, 60)) == []
+    assert change_between(before, after) is None
+
+
+@each(("before", "after"), IN_PROSE)
+def test_what_prose_tells_is_left_to_a_language_model(before: str, after: str) -> None:
+    assert said((before, 0), (after, 20)) == []
+
+
+@each(("before", "after"), [*CHANGES, *TICKED])
+def test_what_was_said_at_one_time_or_before_is_no_later_state(before: str, after: str) -> None:
+    assert [one for one in said((before, 0), (after, 0)) if one.earlier is not None] == []
+    assert (0, 1) not in {(one.earlier, one.later) for one in said((before, 20), (after, 0))}
 
 
 def test_a_whole_log_tells_each_of_its_changes_once() -> None:
-    pairs = (*CHANGES, *ALIKE)
+    pairs = (*CHANGES, *TICKED, *ALIKE, *IN_PROSE)
     texts = [pair for day, (a, b) in enumerate(pairs) for pair in ((a, day), (b, day + 90))]
     found = {(one.earlier, one.later) for one in said(*texts)}
-    assert found == {(2 * number, 2 * number + 1) for number in range(len(CHANGES))}
+    assert found == {(2 * number, 2 * number + 1) for number in range(len(CHANGES) + len(TICKED))}
 
 
 def test_subject_and_attribute_and_both_values_are_named() -> None:
     (port,) = said(("The gateway listens on port 7443", 0), ("The gateway now listens on port 9443", 3))
     assert port.reason == "The gateway listens on: port 7443, then port 9443"
-    (boston,) = said(("Ana has never been to Boston", 0), ("Ana visited Boston", 9))
-    assert (boston.subject, boston.before, boston.after) == ("Ana", "has never been to Boston", "visited Boston")
     told = stated_change("The team switched from Jenkins to Buildkite for builds")
     assert told is not None
     assert (told.subject, told.attribute, told.before, told.after) == ("The team", "switched", "Jenkins", "Buildkite")
-    assert change_between("The default branch is trunk", "The default branch is main") is not None
+    (item,) = said(("[ ] Draw the tide tables", 0), ("[x] Draw the tide tables", 3))
+    assert item.reason == "Draw the tide tables: open, then done"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "before", "after"),
     [
+        *DECLARED,
         ("We switched to pnpm from npm", "npm", "pnpm"),
         ("Renamed load_rows to read_rows", "load_rows", "read_rows"),
         ("Now the old helper is unused", "used", "unused"),
         ("The flag is now deprecated", "not deprecated", "deprecated"),
-        ("Ana recently lost her job as a banker", "her job", "lost her job"),
+        ("The mailer was replaced by the courier", "The mailer", "the courier"),
+        ("The default was 8, but it is now 16", "8", "16"),
     ],
 )
 def test_one_statement_tells_both(text: str, before: str, after: str) -> None:
     told = stated_change(text)
     assert told is not None
-    assert (told.before, told.after) == (before, after)
-
-
-def test_a_plan_is_carried_out_once() -> None:
-    plan, deed = "Ana is excited for an upcoming recital in Vienna", "Ana gave a recital in Vienna"
-    found = said((plan, 0), (deed, 9), (f"{deed} with Bo", 90))
-    assert [(one.earlier, one.later) for one in found] == [(0, 1)]
-
-
-def test_of_what_is_told_often_only_what_follows_soon_is_meant() -> None:
-    often = [(f"Ana liked the mural number {day} of the town", day) for day in range(10)]
-    plan, deed = "Ana is working on a mural", "Ana completed a mural"
-    assert [one.earlier for one in said(*often, (plan, 20), (deed, 30)) if one.after == "completed a mural"] == [10]
-    assert not [one for one in said(*often, (plan, 20), (deed, 90)) if one.after == "completed a mural"]
-
-
-def test_a_number_far_from_the_last_counts_something_else() -> None:
-    day = [("All 397 tests pass", 0.0), ("All 59 tests pass", 0.1), ("All 72 tests pass", 0.2)]
-    found = said(*day, ("All 410 tests pass", 0.3))
-    assert [(one.earlier, one.later) for one in found] == [(1, 2), (0, 3)]
+    assert (told.earlier, told.before, told.after) == (None, before, after)
+    assert said((text, 0)) == [told]
 
 
 @each(
     "text",
     [
+        *UNDECLARED,
         "Changed the mount to use the cache",
         "Everything is now fixed",
         "The key is now unwrapped first",
@@ -119,6 +124,36 @@ def test_a_number_far_from_the_last_counts_something_else() -> None:
 )
 def test_what_may_be_is_not_told_as_a_change(text: str) -> None:
     assert stated_change(text) is None
+    assert said((text, 0)) == []
+
+
+@each(
+    ("before", "after", "values"),
+    [
+        ("Import of the parser: red", "Import of the parser: green", ("red", "green")),
+        ("Marta lives in Porto", "Marta moved to Ghent", ("Porto", "Ghent")),
+    ],
+)
+def test_a_label_and_a_move_name_a_value(before: str, after: str, values: tuple[str, str]) -> None:
+    (change,) = said((before, 0), (after, 9))
+    assert (change.earlier, change.before, change.after) == (0, *values)
+
+
+def test_what_a_value_already_tells_is_not_declared_again() -> None:
+    found = said(("The timeout is 10 s", 0), ("The timeout is 30 s (was 10 s)", 5))
+    assert [(one.earlier, one.later) for one in found] == [(0, 1)]
+
+
+def test_an_item_ticked_off_is_news_once() -> None:
+    item = "Draw the tide tables"
+    found = said((f"[ ] {item}", 0), (f"[⚡] {item}", 1), (f"[X] {item}", 2), (f"✅ {item}", 3))
+    assert [(one.earlier, one.later) for one in found] == [(1, 2)]
+
+
+def test_a_number_far_from_the_last_counts_something_else() -> None:
+    day = [("All 397 tests pass", 0.0), ("All 59 tests pass", 0.1), ("All 72 tests pass", 0.2)]
+    found = said(*day, ("All 410 tests pass", 0.3))
+    assert [(one.earlier, one.later) for one in found] == [(1, 2), (0, 3)]
 
 
 def test_a_list_is_no_change() -> None:
@@ -154,6 +189,8 @@ PARTS = [
     "plans",
     "3",
     "Paris",
+    "→",
+    "[x]",
     ":",
     ",",
 ]
@@ -166,50 +203,24 @@ def test_a_clause_may_end_with_its_verb() -> None:
 
 @given(st.lists(st.one_of(st.sampled_from(PARTS), st.text(max_size=5)), max_size=12))
 def test_any_text_can_be_asked(parts: list[str]) -> None:
-    assert isinstance(claims(" ".join(parts)), tuple)
+    text = " ".join(parts)
+    assert isinstance(claims(text), tuple)
+    stated_change(text)
+    change_between(f"[ ] {text}", f"[x] {text}")
 
 
-@given(st.lists(st.sampled_from([text for pair in (*CHANGES, *ALIKE) for text in pair]), unique=True, max_size=12))
-def test_the_order_of_statements_does_not_matter(texts: list[str]) -> None:
-    stated = [
-        Stated(number, 0, START + timedelta(days=number), START + timedelta(days=number), text)
-        for number, text in enumerate(texts)
-    ]
-    assert state_changes(reversed(stated)) == state_changes(stated)
+@given(st.permutations(range(2 * len((*CHANGES, *TICKED, *ALIKE)))))
+def test_the_order_of_statements_does_not_matter(order: Sequence[int]) -> None:
+    rows = log_of(*((text, float(day)) for day, text in enumerate(chain.from_iterable((*CHANGES, *TICKED, *ALIKE)))))
+    assert changes_of_state(rows[list(order)]) == changes_of_state(rows)
 
 
-def test_each_plan_is_asked_about_few_deeds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Plans and acts that have no more in common than their subject and a place."""
-    asked = 0
-    one_thing = state_plans._one_thing
-
-    def counted(*of: Any) -> frozenset[str]:
-        nonlocal asked
-        asked += 1
-        return one_thing(*of)
-
-    monkeypatch.setattr(state_plans, "_one_thing", counted)
-    pairs = [
-        (f"The user plans to buy lamp{n} in the harbour", f"The user sold chair{n} in the harbour") for n in range(200)
-    ]
-    assert said(*((text, number) for number, text in enumerate(chain.from_iterable(pairs)))) == []
-    carried_out = ("The user plans to buy an orange boat", 500), ("The user bought an orange boat", 510)
-    assert len(said(*((a, n) for n, (a, _) in enumerate(pairs)), *carried_out)) == 1
-    assert asked < 4 * len(pairs)
-
-
-def test_acts_that_share_no_mark_have_nothing_in_common() -> None:
-    """All the acts of the log with each other, and some more: those that share none are never asked about."""
-    further = (
-        ("Ana hopes to repair the river boat", "Ana painted the river boat"),
-        ("Ana plans a workshop on clay", "Ana attended the workshop on clay"),
+def test_candidates_keep_all_that_is_found() -> None:
+    texts = [text for pair in (*CHANGES, *TICKED, *ALIKE) for text in pair if states_something(text)]
+    texts += [text for text, _, _ in DECLARED]
+    times = [START + timedelta(days=day) for day in range(len(texts))]
+    every = state_changes(
+        Stated(number, 0, at, at, text) for number, (text, at) in enumerate(zip(texts, times, strict=True))
     )
-    acts = {act for pair in (*CHANGES, *ALIKE, *further) for text in pair for act in stated_acts(text).acts}
-    plans = [act for act in acts if act.stage in {TO_BE, UNDER_WAY}]
-    alike = 0
-    for plan, deed in product(plans, acts):
-        for told in (frozenset(), plan.names):
-            same = state_plans._one_thing(plan, deed, told)
-            alike += bool(same)
-            assert not (same and state_plans._marks_of_plan(plan).isdisjoint(state_plans._marks_of_deed(deed)))
-    assert alike > len(plans)
+    found = said(*((text, float(day)) for day, text in enumerate(texts)))
+    assert {(one.earlier, one.later) for one in every} == {(one.earlier, one.later) for one in found}

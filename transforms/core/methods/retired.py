@@ -231,4 +231,90 @@ RETIRED: tuple[RetiredMethod, ...] = (
             "forgetting-2/forgetting_plan": "98efdf744ab2859263e125e26f5cb34c207b788779ab330a6dc91fbc4443ed21",
         },
     ),
+    RetiredMethod(
+        id="observe/1",
+        computed="Which memories state one fact, and what contradicts or replaces what.",
+        reason="What was only newer, and at odds by its words, counted as a change of state.",
+        successor="observe/2",
+        last_release="0.1.0",
+        golden={
+            "observe-1/contradictions": "b3cf0e6787741424590d0d21281f91a52ac0d04f29b0f11962ce465b2717e80a",
+            "observe-1/merge_proposals": "f81b1b23e28f0520543c6e9d2b7916886ac101e9f2d3bd82a39af6cf0ea78d00",
+            "observe-1/observations": "ef3ce0586e568c8eb9c795e8015ec6de5c03975d29b24c3b7bd476d706506502",
+        },
+    ),
+    RetiredMethod(
+        id="observe/2",
+        computed="Which memories state one fact, and what contradicts or replaces what.",
+        reason="It knew no later stages of one thing, and no steps of work.",
+        successor="observe/3",
+        golden={
+            "observe-2/contradictions": "fbb8b3ce65ec27c26d857f949dbdb4b3cdca21e4d9e1aef34ab6dec84186e885",
+            "observe-2/merge_proposals": "2d9069d3149394fdd2048519f2f3631090617795d322060e0a37c10d26581e24",
+            "observe-2/observations": "550b9b1f0b59f6a44126ea36e58f67f7384c6091c45f5720b5a5091147a6e1b5",
+        },
+    ),
+    RetiredMethod(
+        id="observe/3",
+        computed="Which memories state one fact, and what contradicts or replaces what.",
+        reason="A plan was carried out several times, and code and intentions told of changes.",
+        successor="observe/4",
+        golden={
+            "observe-3/contradictions": "fbb8b3ce65ec27c26d857f949dbdb4b3cdca21e4d9e1aef34ab6dec84186e885",
+            "observe-3/merge_proposals": "2705d5081fd6ab3c4e43023bae937dbebc5cf44cf6402366f3d7a8f2f3d53a48",
+            "observe-3/observations": "f335d5c4392965228ef0bbbfcea64145f13911b05a6f530f4a5e093927332bca",
+        },
+    ),
+    RetiredMethod(
+        id="observe/4",
+        computed="Which memories state one fact, and what contradicts or replaces what.",
+        reason="It kept apart what must be and what has to be.",
+        successor="observe/5",
+        golden={
+            "observe-4/contradictions": "06b415ed6f04d3f814665a53a0a819598839d02e2257b232f3e6cc324e562451",
+            "observe-4/merge_proposals": "336fa3f7a6dce0df70a2fe3cea1f330d556c78b89947535a3ed6d870aaa82f74",
+            "observe-4/observations": "20ea2341160e176ad6c56f24f29e2a1540158d46512cbe1385037823a3d929bf",
+        },
+    ),
+    RetiredMethod(
+        id="observe/5",
+        computed="Which memories state one fact, and what contradicts or replaces what.",
+        reason="Rules for what prose tells found few changes, and of those outside lists fewer than 0.9 were right.",
+        successor="observe/6",
+        golden={
+            "observe-5/contradictions": "55d67c10c15dc8ceb15a80a317a99a46382a8d46f37496f8a2f238a5afc0c55f",
+            "observe-5/merge_proposals": "18b79601440476c5aab185dd9c1b74f1078d731ee63816e5550a7e73100b2dba",
+            "observe-5/observations": "6d984d6c92aa2a9a2a79acb8017d10f316f92c8011880243b9a2ef326b4d8068",
+        },
+    ),
+    RetiredMethod(
+        id="curate/1",
+        computed="What is to be done with new memories, and which mergers are proposed.",
+        reason="Mergers were proposed within a type of memory only.",
+        successor="curate/2",
+        last_release="0.1.0",
+        golden={
+            "curate-1/curation_decisions": "bfaad8212e6672c7a02fa5d900346608de327804ac005e26aa57c4a749928fcd",
+        },
+    ),
+    RetiredMethod(
+        id="curate/2",
+        computed="What is to be done with new memories, and which mergers are proposed.",
+        reason="It kept apart what must be and what has to be, and an update needed no change of state.",
+        successor="curate/3",
+        golden={
+            "curate-2/curation_decisions": "aae8b1a38df6ba3b3ce0c7c00e536f3f7ef78c5112241ac821af997ce36e03de",
+            "curate-2/merge_proposals": "759f2668b8e4fe363a9496501b3d7763c423577e1dbc1feb342aa86cdbf76a84",
+        },
+    ),
+    RetiredMethod(
+        id="curate/3",
+        computed="What is to be done with new memories, and which mergers are proposed.",
+        reason="It read changes of state out of prose, as observe/5 did.",
+        successor="curate/4",
+        golden={
+            "curate-3/curation_decisions": "2be106057fc5266f3e8ee3a430b3096649968f181216034578cabf54421dfe04",
+            "curate-3/merge_proposals": "18b79601440476c5aab185dd9c1b74f1078d731ee63816e5550a7e73100b2dba",
+        },
+    ),
 )

@@ -297,7 +297,7 @@ _DISPUTED = choose_columns(Contradictions, "project", "memory_ids", "texts", "sa
 def disputed_memories(
     contradictions: pl.DataFrame, proposals: pl.DataFrame, health: pl.DataFrame, method: str
 ) -> pl.DataFrame:
-    """Contradictions and merge proposals (observe/1) as items; their ids name the texts, so another text asks again."""
+    """Contradictions and merge proposals of a method as items; their ids name the texts, so another text asks again."""
     both = pl.concat(
         [
             contradictions.select(

@@ -45,7 +45,7 @@ class ReviewEvidence:
     interactions: interaction_id, occurred_at, session_id of the interactions that state them or are a source.
     references: memory_id, interaction_id, occurred_at, session_id. sources: memory_id, source_ids of memories as they
     are. ended: interaction_id, success (how its latest attempt ended). health: memory_health. contradictions,
-    merge_proposals: of `observe/1`, which `disputes_method` names. curation: curation_decisions. decided: item_id,
+    merge_proposals: of the method that `disputes_method` names. curation: curation_decisions. decided: item_id,
     fingerprint of what was decided. rejected: project, statement_id of texts that a person rejected. users:
     interaction_id, user_id of the interactions that name a user. owners: memory_id, owner of memories as they are.
     """

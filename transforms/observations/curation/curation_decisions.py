@@ -12,30 +12,44 @@ from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.core.frames import empty
 from slowwave.transforms.core.schema import choose_columns, polars_schema
 from slowwave.transforms.language.word_vectors import WordVectors
-from slowwave.transforms.observations.curation.considered import Considered, with_changes
 from slowwave.transforms.observations.curation.statements import curation_kind, curation_log
 from slowwave.transforms.observations.pairs.candidates import candidates_of, first_per
 from slowwave.transforms.observations.pairs.conflicts import conflicts, only_retracts
-from slowwave.transforms.observations.pairs.plain_wording import reading_of
 from slowwave.transforms.observations.pairs.reading import ParsedStatement, is_retraction, reading
 from slowwave.transforms.observations.pairs.relation import Relation, relation
 from slowwave.transforms.observations.pairs.relations import TextPairs, pair_relations, pair_similarity
 from slowwave.transforms.observations.pairs.texts import ReadyTexts, pair_texts
 from slowwave.transforms.observations.params import ObservationParams
 from slowwave.transforms.observations.statements import utterances
+from slowwave.transforms.observations.states.changes import StateChange, changes_of_state, downgrade_relation
 from slowwave.transforms.observations.tables import CurationDecisions
 
 # Added later: what names the run, and what the rules say where a model decided.
 _OF_RUN = choose_columns(CurationDecisions, "run_id", "as_of", "rules_action", "rules_target_memory_id", "rules_reason")
-# Methods that take what is newer, and at odds by its words, for a change of state.
-_BY_WORDS_ALONE = frozenset({"curate/1", "curate/2"})
 _MET_PER_CONSIDERED = 2
 _DECIDED_AT_ONCE = 8_192
 
 
+class _Considered(NamedTuple):
+    """A memory that was active just before: its text, when it said it last, how alike in 1/10,000 it is to the new one.
+
+    `place`: among the items of the log. `said_at`: in microseconds. `relation`: what the new one is to it.
+    `replaced_by`: the places of others, considered with it, that changed what it says.
+    """
+
+    place: int
+    memory_id: str
+    content: str
+    normal: int
+    said_at: int
+    similarity: int
+    relation: Relation
+    replaced_by: frozenset[int] = frozenset()
+
+
 class _Decided(NamedTuple):
     action: str
-    target: Considered | None
+    target: _Considered | None
     reason: str
     words: tuple[str, ...] = ()
 
@@ -103,7 +117,7 @@ def _in_parts(places: Integers) -> Iterator[Integers]:
 
 
 def _decision_rows(
-    met: list[tuple[int, list[Considered]]], asked: pl.DataFrame, params: ObservationParams
+    met: list[tuple[int, list[_Considered]]], asked: pl.DataFrame, params: ObservationParams
 ) -> _DecisionRows:
     """What is decided of some rows of `asked`, by number, each with what it met."""
     decided: list[tuple[Any, ...]] = []
@@ -192,7 +206,7 @@ def _consider_memories(
     word_vectors: WordVectors,
     params: ObservationParams,
     ready: ReadyTexts | None,
-) -> Iterator[dict[int, list[Considered]]]:
+) -> Iterator[dict[int, list[_Considered]]]:
     """Per row of `said` that meets any the most alike memories active just before, most alike first, some at a time."""
     if said.select("project", "scope").is_unique().all():
         return  # nothing to compare, and no vectors to load
@@ -209,7 +223,6 @@ def _consider_memories(
     doubled = params.model_copy(
         update={"bucket": 2 * params.bucket, "neighbours": _MET_PER_CONSIDERED * params.neighbours}
     )
-    read = reading_of(params.curation_method)
     begins = items["from"].dt.timestamp("us").to_numpy()
     ends = items["until"].dt.timestamp("us").fill_null(np.iinfo(np.int64).max).to_numpy()
     for found in candidates_of(np.flatnonzero(~is_known), texts, which, scopes, is_known, doubled):
@@ -219,12 +232,11 @@ def _consider_memories(
         left, right, likeness = found.left[chosen], found.right[chosen], found.likeness[chosen]
         alike = pair_similarity(texts, which[left], which[right], likeness)
         relations = pair_relations(
-            contents, TextPairs(which[left], which[right], np.ones(len(left), bool)), likeness, alike, params, read
+            contents, TextPairs(which[left], which[right], np.ones(len(left), bool)), likeness, alike, params
         )
         order = np.lexsort((left, -likeness, -alike, right))
         last = spoken.last_before(left, begins[right])
-        met = _by_row(items, last, left, right, alike, relations, order, params)
-        yield met if params.curation_method in _BY_WORDS_ALONE else with_changes(met, said)
+        yield _with_changes(_by_row(items, last, left, right, alike, relations, order, params), said)
 
 
 def _by_row(
@@ -236,22 +248,52 @@ def _by_row(
     relations: list[Relation],
     order: Integers,
     params: ObservationParams,
-) -> dict[int, list[Considered]]:
+) -> dict[int, list[_Considered]]:
     mets, met = np.unique(left, return_inverse=True)
     askers, asker = np.unique(right, return_inverse=True)
     ids, contents, normals = (items[name].gather(mets).to_list() for name in ("memory_id", "content", "normal"))
     rows = items["row"].gather(askers).to_list()
-    found: dict[int, list[Considered]] = {}
+    found: dict[int, list[_Considered]] = {}
     for at in order.tolist():
         other = int(met[at])
         listed = found.setdefault(rows[int(asker[at])], [])
         if len(listed) < params.neighbours and all(one.memory_id != ids[other] for one in listed):
             about = (ids[other], contents[other], normals[other], int(said_at[at]), int(alike[at]), relations[at])
-            listed.append(Considered(int(left[at]), *about))
+            listed.append(_Considered(int(left[at]), *about))
     return found
 
 
-def _decide_action(said: dict[str, Any], considered: list[Considered], params: ObservationParams) -> _Decided:
+def _with_changes(met: dict[int, list[_Considered]], said: pl.DataFrame) -> dict[int, list[_Considered]]:
+    """Return what each row of `said` met, with the changes of state between all that it met and its own text.
+
+    They relate the texts as `observe_memories` relates those of active memories.
+    """
+    asked = said[[*met]].select(pl.Series("scope", [*met], dtype=pl.Int64), pl.col("from").alias("first_at"), "content")
+    known = [(row, one.said_at, one.content) for row, considered in met.items() for one in considered]
+    places = [(row, one.place) for row, considered in met.items() for one in considered]
+    about = pl.DataFrame(known, {**asked.schema, "first_at": pl.Int64}, orient="row").cast(asked.schema)
+    stated = pl.concat([about, asked]).with_columns(
+        pl.int_range(pl.len()).alias("statement"), pl.col("first_at").alias("last_at")
+    )
+    replaced: dict[tuple[int, int], StateChange] = {}
+    replaced_by: dict[tuple[int, int], set[int]] = {}
+    for change in changes_of_state(stated.select("statement", "scope", "first_at", "last_at", "content")):
+        if change.earlier is None or change.earlier >= len(places):
+            continue
+        if change.later >= len(places):
+            replaced.setdefault(places[change.earlier], change)
+        else:
+            replaced_by.setdefault(places[change.earlier], set()).add(places[change.later][1])
+
+    def apply_change(row: int, one: _Considered) -> _Considered:
+        change = replaced.get((row, one.place))
+        found = downgrade_relation(one.relation) if change is None else change.relation
+        return one._replace(relation=found, replaced_by=frozenset(replaced_by.get((row, one.place), ())))
+
+    return {row: [apply_change(row, one) for one in considered] for row, considered in met.items()}
+
+
+def _decide_action(said: dict[str, Any], considered: list[_Considered], params: ObservationParams) -> _Decided:
     """The first of: said already and still so, its own text changed, a state changed, taken back; else new."""
     others = [one for one in considered if one.memory_id != said["memory_id"]]
     same = [one for one in others if one.normal == said["normal"]]
@@ -271,7 +313,7 @@ def _decide_action(said: dict[str, Any], considered: list[Considered], params: O
     return _decide_add(said, others)
 
 
-def _said_already(said: dict[str, Any], one: Considered) -> _Decided:
+def _said_already(said: dict[str, Any], one: _Considered) -> _Decided:
     if one.normal == said["normal"]:
         return _Decided("skip", one, "said already, in the same words")
     mine, known = reading(said["content"]), reading(one.content).content
@@ -281,7 +323,7 @@ def _said_already(said: dict[str, Any], one: Considered) -> _Decided:
     return _Decided("skip", one, "said already, in the same content words")
 
 
-def _changed_since(same: list[Considered], others: list[Considered], params: ObservationParams) -> Considered | None:
+def _changed_since(same: list[_Considered], others: list[_Considered], params: ObservationParams) -> _Considered | None:
     """Of what has replaced all that say the same, or taken it back, what was said last; None: it still holds."""
     if not same:
         return None
@@ -295,13 +337,13 @@ def _changed_since(same: list[Considered], others: list[Considered], params: Obs
     return max(since, key=lambda one: (one.said_at, one.memory_id), default=None)
 
 
-def _replaces(one: Considered, before: ParsedStatement, params: ObservationParams) -> bool:
+def _replaces(one: _Considered, before: ParsedStatement, params: ObservationParams) -> bool:
     """Whether its words alone say that it replaces what was said before."""
     found = relation(before, reading(one.content), one.similarity, params, is_later=True)
-    return found.relation == "supersedes" and (found.is_retraction or params.curation_method in _BY_WORDS_ALONE)
+    return found.relation == "supersedes" and found.is_retraction
 
 
-def _said_again(changed: Considered) -> _Decided:
+def _said_again(changed: _Considered) -> _Decided:
     """What was said before, and had changed since."""
     if only_retracts(changed.content):
         return _Decided("add", None, "said before, and taken back since")
@@ -310,7 +352,7 @@ def _said_again(changed: Considered) -> _Decided:
     return _Decided("add", None, "said before, and replaced since: the two are at odds", changed.relation.words)
 
 
-def _decide_add(said: dict[str, Any], others: list[Considered]) -> _Decided:
+def _decide_add(said: dict[str, Any], others: list[_Considered]) -> _Decided:
     if is_retraction(said["content"]) and "forget" in reading(said["content"]).content:
         return _Decided("add", None, "takes something back, but nothing active says that")
     if not others:

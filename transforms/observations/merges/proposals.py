@@ -1,4 +1,4 @@
-"""Which statements in use may be one fact, likeliest first: `curate/2`."""
+"""Which statements in use may be one fact, likeliest first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from slowwave.transforms.observations.groups import StatementGroups, StatementPa
 from slowwave.transforms.observations.merges.likeness import merge_likelihood
 from slowwave.transforms.observations.merges.near import NearStatements
 from slowwave.transforms.observations.pairs.conflicts import conflicts
-from slowwave.transforms.observations.pairs.plain_wording import reading_of
+from slowwave.transforms.observations.pairs.plain_wording import plain_reading
 from slowwave.transforms.observations.pairs.reading import ParsedStatement, reading
 from slowwave.transforms.observations.pairs.relation import Relation
 from slowwave.transforms.observations.params import ObservationParams
@@ -52,7 +52,6 @@ def likely_mergers(
     scopes = statements["scope"].to_list()
     told = {frozenset((pair.earlier, pair.later)): pair.relation.relation for pair in pairs}
     heads, replaced = found.representative, found.successor
-    read = reading_of(params.curation_method)
     likely: dict[str, list[_Likely]] = {}
     for one, other, logit in zip(near.left.tolist(), near.right.tolist(), near.logits.tolist(), strict=True):
         a, b = min(one, other), max(one, other)
@@ -61,7 +60,7 @@ def likely_mergers(
             continue
         if replaced[heads[a]] >= 0 or replaced[heads[b]] >= 0:
             continue
-        likelihood = merge_likelihood(logit, conflicts(read(contents[a]), read(contents[b])))
+        likelihood = merge_likelihood(logit, conflicts(plain_reading(contents[a]), plain_reading(contents[b])))
         if likelihood >= round(params.merge_likelihood * 10_000):
             likely.setdefault(projects[a], []).append(_Likely(likelihood, a, b))
     chosen = [pair for pair in found.proposals if pair.relation.relation == "same_fact"]

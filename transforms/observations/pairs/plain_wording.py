@@ -6,13 +6,10 @@ So that "has to be run", "must be run" and "is run" are one statement. Numbers, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 
 from slowwave.transforms.observations.pairs.reading import ParsedStatement, reading
 
-# Methods that read a statement as it is worded.
-_AS_WORDED = frozenset({"observe/1", "observe/2", "observe/3", "observe/4", "curate/1", "curate/2"})
 # What one has to do. "will" tells of a later time, "can" of what is left open: both say something else.
 _DUTY = r"(?:must|shall|should|ought to|(?:has|have) (?:got )?to|needs? to|(?:is|are) (?:required|obliged|supposed) to)"
 _LEAVE = r"(?:(?:is|are) (?:able|allowed|permitted) to)"
@@ -42,17 +39,13 @@ _ITEM = r"[\w./+#-]*\w"
 _LIST = re.compile(rf"\b{_ITEM}(?:, {_ITEM})+,? (?:and|or) {_ITEM}\b")
 
 
-def reading_of(method: str) -> Callable[[str], ParsedStatement]:
-    """Return how a method reads statements: from `observe/5` and `curate/3` on in plain wording."""
-    return reading if method in _AS_WORDED else _plain_reading
-
-
 def is_one_wording(one: str, other: str) -> bool:
     """Whether two statements are one, in plain wording, but for case and stops at their ends."""
     return plain_wording(one).casefold().strip(" .!;,") == plain_wording(other).casefold().strip(" .!;,")
 
 
-def _plain_reading(text: str) -> ParsedStatement:
+def plain_reading(text: str) -> ParsedStatement:
+    """Return the statement as it is compared: read in plain wording."""
     return reading(plain_wording(text))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +9,7 @@ import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.observations.pairs.candidates import RELATED_LIKENESS
-from slowwave.transforms.observations.pairs.plain_wording import is_one_wording
-from slowwave.transforms.observations.pairs.reading import ParsedStatement, reading
+from slowwave.transforms.observations.pairs.plain_wording import is_one_wording, plain_reading
 from slowwave.transforms.observations.pairs.relation import NOTHING, Relation, relation
 from slowwave.transforms.observations.pairs.scores import pair_features, similarity
 from slowwave.transforms.observations.pairs.texts import UNIT, PairTexts
@@ -44,9 +42,8 @@ def pair_relations(
     likeness: Integers,
     alike: Integers,
     params: ObservationParams,
-    read: Callable[[str], ParsedStatement] = reading,
 ) -> list[Relation]:
-    """The relation of each pair of texts, given by number in `contents`, as `read` reads them; see `relation`."""
+    """The relation of each pair of texts, given by number in `contents`; see `relation`."""
     found = [NOTHING] * len(alike)
     known: dict[tuple[int, int, bool], Relation] = {}
     related = np.flatnonzero(likeness >= RELATED_LIKENESS)
@@ -56,7 +53,7 @@ def pair_relations(
     for at, key, score in zip(related.tolist(), keys, alike[related].tolist(), strict=True):
         if key not in known:
             one, other = said[key[0]], said[key[1]]
-            likest = _ONE if read is not reading and is_one_wording(one, other) else score
-            known[key] = relation(read(one), read(other), likest, params, is_later=key[2])
+            likest = _ONE if is_one_wording(one, other) else score
+            known[key] = relation(plain_reading(one), plain_reading(other), likest, params, is_later=key[2])
         found[at] = known[key]
     return found

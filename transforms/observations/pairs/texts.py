@@ -24,7 +24,6 @@ UNIT = 127  # length of a quantised unit vector: products of two stay below 2**2
 _KEPT_WORDS = 32
 _BLOCK = 8_192
 _LONGEST_COMPONENT = 2**15  # of 16 bits
-_HASH = np.int64(0x9E3779B97F4A7C1)
 # What splitmix64 multiplies by (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
 _GOLDEN, _MIX, _MIX_AGAIN = (
     np.uint64(factor) for factor in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
@@ -39,7 +38,7 @@ class PairTexts:
     bases: per word the number of its uninflected form. units: per word its vector with length 127, rounded; products of
     them are taken as float32, which is exact.
     sums: per text the sum of its words' vectors, likewise. lengths: words in the text. digits: the sum of the codes of
-    its numbers in step (see `codes_in_step`). digits_apart: likewise of those that are apart (see `codes_apart`).
+    its numbers (see `codes_apart`).
     """
 
     words: NDArray[np.int32]
@@ -49,15 +48,10 @@ class PairTexts:
     sums: SmallIntegers
     lengths: Integers
     digits: Integers
-    digits_apart: Integers
-
-    def with_numbers_apart(self) -> PairTexts:
-        """The same texts, sets of numbers told apart by codes that do not go up in step."""
-        return replace(self, digits=self.digits_apart)
 
     def select_texts(self, places: Integers) -> PairTexts:
         """Some of the texts, in the order given."""
-        rows = ("words", "sums", "lengths", "digits", "digits_apart")
+        rows = ("words", "sums", "lengths", "digits")
         return replace(self, **{name: getattr(self, name)[places] for name in rows})
 
 
@@ -100,15 +94,6 @@ def _units(vectors: NDArray[np.integer]) -> SmallIntegers:
     return units
 
 
-def codes_in_step(places: Integers) -> Integers:
-    """Codes of the words at these places of the vocabulary that go up by one step, as `observe/1` and `curate/1` have.
-
-    Sets of numbers whose places add up alike share their sum, "1 4" and "2 3" say; which ones hangs on what else is
-    said.
-    """
-    return (places.astype(np.int64) + 1) * _HASH
-
-
 def codes_apart(places: Integers) -> Integers:
     """Codes of the words at these places of the vocabulary: sums of different ones tell sets of numbers apart."""
     state = (places.astype(np.uint64) + np.uint64(1)) * _GOLDEN
@@ -127,7 +112,7 @@ def pair_texts(texts: pl.Series, word_vectors: WordVectors) -> PairTexts:
     is_number = counts.words.str.contains(r"^\d+$").to_numpy() if len(bases) else np.zeros(0, bool)
     matrix = counts.matrix
     found = np.full((len(texts), _KEPT_WORDS), -1, np.int32)
-    digits, digits_apart = np.zeros(len(texts), np.int64), np.zeros(len(texts), np.int64)
+    digits = np.zeros(len(texts), np.int64)
     sums = np.empty((len(texts), vectors.shape[1]), np.int8)
     for start in range(0, len(texts), _BLOCK):  # of many texts each step in between takes as much memory as they all
         block = slice(start, start + _BLOCK)
@@ -139,8 +124,7 @@ def pair_texts(texts: pl.Series, word_vectors: WordVectors) -> PairTexts:
         kept = place < _KEPT_WORDS
         found[start + rows[kept], place[kept]] = columns[kept]
         of_number = is_number[columns]
-        for codes, told in ((codes_in_step, digits), (codes_apart, digits_apart)):
-            np.add.at(told, start + rows[of_number], codes(columns[of_number]))
+        np.add.at(digits, start + rows[of_number], codes_apart(columns[of_number]))
         sums[block] = _units(_sum_vectors(some, vectors))
     return PairTexts(
         words=found,
@@ -150,7 +134,6 @@ def pair_texts(texts: pl.Series, word_vectors: WordVectors) -> PairTexts:
         sums=sums,
         lengths=np.asarray(matrix.sum(axis=1)).ravel().astype(np.int64),
         digits=digits,
-        digits_apart=digits_apart,
     )
 
 

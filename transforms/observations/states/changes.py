@@ -1,8 +1,8 @@
-"""Changes of state between statements: the same attribute of the same subject, another value, or an act come further.
+"""Changes of state between statements: the same attribute of the same subject, another value; and items ticked off.
 
 A value changes from one statement to the next of the same subject and attribute. What has several values at one time is
-a list, and changes nothing by growing; nor does a value by being told in more words or fewer. An act changes from
-planned, or not yet done, to begun or done, from under way to finished, and from what is so to what no longer is.
+a list, and changes nothing by growing; nor does a value by being told in more words or fewer. What prose tells beside
+(a plan carried out, a trouble overcome, a habit given up) is left to a language model.
 """
 
 from __future__ import annotations
@@ -13,22 +13,14 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import NamedTuple
 
-from slowwave.transforms.observations.pairs.pair_words import MONTHS, WEEKDAYS
-from slowwave.transforms.observations.states.claims import claims
-from slowwave.transforms.observations.states.clause_words import (
-    DONE,
-    GOING,
-    NOT_YET,
-    OVER,
-    PLANNED,
-    PRESENT,
-    SOME,
-    Claim,
-    words_of,
-)
-from slowwave.transforms.observations.states.numbers import COUNTED
-from slowwave.transforms.observations.states.plans import Said, carried_out
-from slowwave.transforms.observations.states.state_words import ACCOMPLISHED
+import polars as pl
+
+from slowwave.transforms.observations.pairs.relation import Relation
+from slowwave.transforms.observations.states.candidates import state_candidates
+from slowwave.transforms.observations.states.claims import COUNTED, claims
+from slowwave.transforms.observations.states.clause_words import SOME, Claim, words_of
+from slowwave.transforms.observations.states.plain import states_something, tells_nothing
+from slowwave.transforms.observations.states.ticked import Item, list_item
 
 _COMPARED = 16
 _LIST_VALUES = 12
@@ -60,12 +52,17 @@ class StateChange(NamedTuple):
         of = " ".join(part for part in (self.subject, self.attribute) if part)
         return f"{of}: {self.before}, then {self.after}" if of else f"{self.before}, then {self.after}"
 
+    @property
+    def relation(self) -> Relation:
+        """What the later of two statements is to the earlier."""
+        return Relation("supersedes", self.reason, (self.before, self.after))
+
 
 class Stated(NamedTuple):
     """A statement: its number, a number for where it may meet others, when it was said first and last, and its text.
 
     is_numbered: whether another may say the same with another number. is_telling: whether it may tell a
-    change by itself. is_plan: whether it may tell of what is to be.
+    change by itself. is_item: whether it may be an item of a list.
     """
 
     statement: int
@@ -75,7 +72,7 @@ class Stated(NamedTuple):
     content: str
     is_numbered: bool = True
     is_telling: bool = True
-    is_plan: bool = True
+    is_item: bool = True
 
 
 class _One(NamedTuple):
@@ -88,44 +85,81 @@ class _One(NamedTuple):
 _Key = tuple[int, tuple[str, ...], tuple[str, ...]]
 
 
+def changes_of_state(statements: pl.DataFrame) -> list[StateChange]:
+    """Return the changes of state between statements, or told by one, in order of their numbers.
+
+    Args:
+        statements: statement, scope (numbers), first_at, last_at and content.
+    """
+    return state_changes(Stated(*row) for row in state_candidates(statements).iter_rows())
+
+
 def state_changes(stated: Iterable[Stated]) -> list[StateChange]:
-    """The changes between statements, in order of their numbers."""
+    """Return the changes between statements, or told by one, in order of their numbers.
+
+    A statement that only means to do something, or gives an example, changes nothing. Where a value or an item tells
+    what changed, what the later statement declares by itself is not told again.
+    """
     values: dict[_Key, list[_One]] = {}
-    acts: dict[_Key, list[_One]] = {}
-    told: list[tuple[int, _One]] = []
-    said: list[Said] = []
+    declared: list[tuple[int, _One]] = []
+    items: list[tuple[datetime, int, int, Item]] = []
     for one in stated:
-        said.append(Said(one.statement, one.scope, one.first_at, one.content, one.is_plan))
-        for claim in claims(one.content, is_numbered=one.is_numbered, is_telling=one.is_telling):
+        item = list_item(one.content) if one.is_item else None
+        claimed = claims(one.content, is_numbered=one.is_numbered, is_telling=one.is_telling)
+        if item is None and not claimed:
+            continue
+        is_meant = tells_nothing(one.content)
+        if item is not None and not (item.is_done and is_meant):
+            items.append((one.first_at, one.statement, one.scope, item))
+        for claim in () if is_meant else claimed:
             found = _One(one.first_at, one.said_at, one.statement, claim)
-            if claim.sort == "told":
-                told.append((one.scope, found))
+            if claim.before:
+                declared.append((one.scope, found))
             else:
-                by_key = values if claim.sort == "value" else acts
-                by_key.setdefault((one.scope, claim.subject, claim.attribute), []).append(found)
+                values.setdefault((one.scope, claim.subject, claim.attribute), []).append(found)
     changes = [change for group in values.values() if len(group) > 1 for change in _of_value(group)]
-    changes += [change for group in acts.values() for change in _of_act(group)]
-    changes += _stated_changes(told, values)
-    known = {(one.earlier, one.later) for one in changes}
-    changes += [
-        StateChange(*one[:2], one.subject, one.what, one.before, one.after)
-        for one in carried_out(said)
-        if one[:2] not in known
-    ]
+    changes += _ticked_off(items)
+    changed = {change.later for change in changes}
+    changes += [change for change in _declared_changes(declared, values) if change.later not in changed]
     return sorted(set(changes), key=lambda one: (one.later, -1 if one.earlier is None else one.earlier, one))
 
 
 def change_between(before: str, after: str) -> StateChange | None:
-    """What changed from one text to another that was said later; None: nothing that can be told."""
-    if not claims(after):
-        return None  # and `before` need not be read
+    """Return what changed from one text to another that was said later; None: nothing that can be told."""
+    if not (states_something(after) and states_something(before)):
+        return None
     stated = (Stated(0, 0, _SOME_TIME, _SOME_TIME, before), Stated(1, 0, _LATER, _LATER, after))
     return next((one for one in state_changes(stated) if one.later == 1), None)
 
 
 def stated_change(text: str) -> StateChange | None:
-    """What changed, as a text itself tells: "moved from A to B"; None: it does not tell."""
+    """Return what changed, as a text itself tells: "moved from A to B"; None: it does not tell."""
+    if not states_something(text):
+        return None
     return next(iter(state_changes((Stated(0, 0, _SOME_TIME, _SOME_TIME, text),))), None)
+
+
+def downgrade_relation(related: Relation) -> Relation:
+    """Return the relation of two statements between which no change of state was found.
+
+    What is only newer and at odds by its words may be at odds: that is for people to settle.
+    """
+    if related.relation != "supersedes" or related.is_retraction:
+        return related
+    reason = f"may be at odds, but no change from one state to another can be read from them: {related.reason}"
+    return Relation("may_contradict", reason, related.words)
+
+
+def _ticked_off(items: list[tuple[datetime, int, int, Item]]) -> Iterable[StateChange]:
+    """Items that are open, and later ticked off in the same words: each once, from where it was last open."""
+    open_items: dict[tuple[int, tuple[str, ...]], tuple[datetime, int]] = {}
+    for at, statement, scope, item in sorted(items):
+        key = (scope, item.words)
+        if not item.is_done:
+            open_items[key] = at, statement
+        elif key in open_items and open_items[key][0] < at:
+            _, earlier = open_items.pop(key)
+            yield StateChange(earlier, statement, item.said, "", "open", "done")
 
 
 def _of_value(group: list[_One]) -> Iterable[StateChange]:
@@ -177,54 +211,8 @@ def _is_other(a: Claim, b: Claim) -> bool:
     return not (one <= other or other <= one)
 
 
-def _of_act(group: list[_One]) -> Iterable[StateChange]:
-    """What was said first counts: of what is said again after it was over, both are told, for people to settle."""
-    group.sort(key=lambda one: (one.first_at, one.statement))
-    met: dict[str, list[_One]] = {}
-    for later in group:
-        anchors = dict.fromkeys((*sorted(later.claim.names), later.claim.value[-1]))
-        known = [one for anchor in anchors for one in met.get(anchor, [])[-_COMPARED:]]
-        before = max(
-            (one for one in known if one.first_at < later.first_at and _is_further(one.claim, later.claim)),
-            key=lambda one: (one.first_at, one.statement),
-            default=None,
-        )
-        if before is not None:
-            yield _change(before, later)
-        elif later.claim.stage == OVER and later.claim.attribute != ("plan",):
-            subject, of, now = later.claim.says
-            yield StateChange(None, later.statement, subject, of, later.claim.before, now)
-        for anchor in anchors:
-            met.setdefault(anchor, []).append(later)
-
-
-def _is_further(a: Claim, b: Claim) -> bool:
-    if a.stage in {NOT_YET, PLANNED}:
-        further = {PRESENT, DONE} if a.stage == NOT_YET else {GOING, PRESENT, DONE}
-        is_further = b.stage in further or (b.stage == OVER and b.attribute[0] == "plan")
-    elif a.stage == GOING:
-        is_finished = b.is_completed or (b.stage == DONE and b.attribute[0] in ACCOMPLISHED)
-        is_further = b.stage == OVER or (is_finished and b.stage in {PRESENT, DONE})
-    else:
-        is_further = a.stage == PRESENT and b.stage == OVER
-    return is_further and _is_one_object(a, b)
-
-
-def _is_one_object(a: Claim, b: Claim) -> bool:
-    days = {*MONTHS, *WEEKDAYS}
-    names, others = a.names - days, b.names - days
-    if names:
-        return bool(names & others)
-    shared = set(a.value) & set(b.value)
-    if a.value[-1] != b.value[-1]:
-        return False
-    if len(shared) > 1 or b.is_known or (a.value == b.value and len(b.value) > 1):
-        return True
-    return b.attribute[0] not in {"make", "plan"} and (a.stage == GOING or a.value == b.value)
-
-
-def _stated_changes(told: list[tuple[int, _One]], values: dict[_Key, list[_One]]) -> Iterable[StateChange]:
-    """What a statement itself tells as changed; from the statement of the value until then, where there is one."""
+def _declared_changes(told: list[tuple[int, _One]], values: dict[_Key, list[_One]]) -> Iterable[StateChange]:
+    """What statements themselves declare; from the statement of the value until then, where there is one."""
     known: dict[tuple[int, tuple[str, ...]], list[_One]] = {}
     for (scope, _, _), group in values.items():
         for one in group:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from slowwave.transforms.language.inflection import inflection
-from slowwave.transforms.observations.pairs.pair_words import BINDERS, ORDINALS
+from slowwave.transforms.observations.pairs.pair_words import BINDERS
 from slowwave.transforms.observations.pairs.statement_tokens import StatementToken, base_of, number, tokens
 from slowwave.transforms.observations.states.state_words import (
     AUXILIARIES,
-    DEFINITE,
     DETERMINERS,
-    GENERIC_OBJECTS,
-    INTENTS,
     IRREGULAR_PAST,
     NOW,
     PASSED_OVER,
@@ -22,49 +19,32 @@ from slowwave.transforms.observations.states.state_words import (
     PHRASE_ENDS,
     PLACED,
     PRONOUNS,
-    SAME_ACTS,
-    SAME_THINGS,
     STATUS,
     SURE_VERBS,
 )
 
 _LONGEST_SUBJECT = 7
-_SHORTEST_DOING = 5
 _NOT = re.compile(r"^(.*)(n)['’]t$", re.IGNORECASE)
 _SHORT = re.compile(r"^(i|we|they|you)['’](m|re|ve|ll|d)$", re.IGNORECASE)
 _LONG = {"n": "not", "m": "am", "re": "are", "ve": "have", "ll": "will", "d": "would"}
-_LONG_AGO = re.compile(r"\b(?:last year|years? ago|as a (?:child|kid|teenager)|in (?:19|20)\d\d)\b", re.IGNORECASE)
-_LEADING = frozenset({"to", "in", "from", "back", "on", "for", "with", "at", "into", "about"})
-
-# How far an act has come.
-NOT_YET, PLANNED, GOING, PRESENT, DONE, OVER = range(6)
 SOME = "some"
 """So many of a thing as "a" tells."""
-
-Sort = Literal["value", "act", "told"]
 
 
 class Claim(NamedTuple):
     """What a statement says of its subject.
 
     subject, attribute: uninflected words that must be the same in two claims about one thing. value: the words of the
-    value, or what is done to what. names: those among them. stage: of an act (`NOT_YET` … `OVER`), of values 0.
-    is_completed: an act that is said to be finished. says: subject, attribute and value as written; of what tells
-    itself that it has changed or is over, before: the value until then. is_now: said to be so now. is_known: what is
-    acted on is "the" one, or someone's.
+    value. says: subject, attribute and value as written. before: of a statement that itself declares another value,
+    the value until then; '' of others. is_now: said to be so now.
     """
 
-    sort: Sort
     subject: tuple[str, ...]
     attribute: tuple[str, ...]
     value: tuple[str, ...]
-    names: frozenset[str]
-    stage: int
-    is_completed: bool
     says: tuple[str, str, str]
     before: str = ""
     is_now: bool = False
-    is_known: bool = False
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -92,24 +72,22 @@ def form_of(word: str) -> WordForm:
     found = inflection(word)
     if word.endswith("ing") and found.form != "ing":
         for verb in (word[:-3], f"{word[:-3]}e", word[:-4]):
-            if verb in SAME_ACTS or verb in PLACED:
+            if verb in PLACED:
                 return WordForm(verb, is_verb=True, form="ing")
     base = base_of(word)
-    if word.endswith("s") and (base in PLACED or base in INTENTS or base in SURE_VERBS):
+    if word.endswith("s") and base in SURE_VERBS:
         return WordForm(base, is_verb=True, form="s")
-    return WordForm(base, found.is_verb or base in SAME_ACTS or base in INTENTS, found.form)
+    return WordForm(base, found.is_verb, found.form)
 
 
 class ClauseWords:
     """A clause without the words that change nothing; what these told is kept aside."""
 
     def __init__(self, clause: str) -> None:
-        self.is_long_ago = _LONG_AGO.search(clause) is not None
         every = _split_contractions(tokens(clause))
         self.is_over, self.is_never, self.is_not = False, False, False
-        self.not_at, self.over_at, self.is_now = 0, 0, False
+        self.not_at, self.is_now = 0, False
         kept: list[StatementToken] = []
-        places: list[int] = []
         lower = [one.text.lower() for one in every]
         at = 0
         while at < len(every):
@@ -119,7 +97,7 @@ class ClauseWords:
                 (word, after) == ("used", "to") and before not in AUXILIARIES | {"be", "get", "been"}
             )
             if of_two or word == "anymore":
-                self.is_over, self.over_at, at = True, len(kept), at + (2 if of_two else 1)
+                self.is_over, at = True, at + (2 if of_two else 1)
             elif word == "never":
                 self.is_never, at = True, at + 1
             elif word in {"not", "yet", "before"} and (word == "not" or at + 1 == len(every)):
@@ -132,12 +110,10 @@ class ClauseWords:
                 at += 1
             else:
                 kept.append(every[at])
-                places.append(at)
                 at += 1
-        self.tokens, self._every, self._places = kept, every, places
+        self.tokens = kept
         self.lower = [one.text.lower() for one in kept]
         self.base = [form_of(word).base for word in self.lower]
-        self._also: Claim | None = None
 
     def verb(self) -> int | None:
         """Where the verb stands: the first word that can only be one, or one after a name or a pronoun."""
@@ -197,64 +173,8 @@ class ClauseWords:
         said: str,
     ) -> Claim:
         """A value: `at` is where the verb and where the value begins."""
-        names = frozenset(one.text.lower() for one in self.tokens[at[1] :] if one.is_capitalised)
         says = (" ".join(self.words_as_written(0, at[0])), " ".join(self.words_as_written(at[0], at[1] - at[0])), said)
-        return Claim("value", subject, attribute, value, names, 0, is_completed=False, says=says)
-
-    def act(
-        self, subject: tuple[str, ...], verb: int, at: int, stage: int, *, is_completed: bool = False
-    ) -> Claim | None:
-        """The act that the verb at `at` tells, on what follows it."""
-        if at >= len(self.tokens) or self.lower[at] == "be":
-            return None
-        base = self.base[at]
-        act = SAME_ACTS.get(base, base)
-        start = at + 1
-        if act == "visit" or (start < len(self.lower) and self.lower[start] in BINDERS | {"about"}):
-            while start < len(self.lower) and self.lower[start] in _LEADING:
-                start += 1
-        return self.act_on(subject, verb, act, start, stage, is_completed=is_completed)
-
-    def act_on(
-        self, subject: tuple[str, ...], verb: int, act: str, start: int, stage: int, *, is_completed: bool = False
-    ) -> Claim | None:
-        """The act on what the words from `start` name."""
-        value = tuple(_thing(word) for word in self.value(start) if word not in GENERIC_OBJECTS)
-        rest = self.tokens[start : start + self.width]
-        names = frozenset(
-            one.text.lower() for one in rest if (one.is_capitalised and not one.starts) or _is_number(one.text.lower())
-        )
-        if not value or value[-1] in PRONOUNS:
-            return None
-        says = (
-            " ".join(self.words_as_written(0, verb)),
-            " ".join(self.words_as_written(start, self.width)),
-            self.whole(verb, start + self.width),
-        )
-        is_known = bool(rest) and rest[0].text.lower() in DEFINITE
-        before = " ".join(self.words_as_written(verb, start + self.width - verb)) if stage == OVER else ""
-        return Claim(
-            *("act", subject, (act,), value, names, stage),
-            is_completed=is_completed,
-            says=says,
-            before=before,
-            is_known=is_known,
-        )
-
-    def whole(self, verb: int, end: int) -> str:
-        """The words as they stand from the verb on, with what was passed over: "has never been to Boston"."""
-        first = self._places[verb - 1] + 1 if verb else 0
-        return " ".join(one.text for one in self._every[first : self._places[end - 1] + 1])
-
-
-def _thing(word: str) -> str:
-    """One name for what has several; "surfing" is "surf"."""
-    is_doing = word.endswith("ing") and len(word) > _SHORTEST_DOING
-    return SAME_THINGS.get(word, word.removesuffix("ing") if is_doing else word)
-
-
-def _is_number(word: str) -> bool:
-    return number(word) is not None or word in ORDINALS
+        return Claim(subject, attribute, value, says)
 
 
 def _split_contractions(found: list[StatementToken]) -> list[StatementToken]:

@@ -1,4 +1,4 @@
-"""Words by which a statement tells a state of its subject, or how far something has come. Lower case, uninflected."""
+"""Words by which a statement tells a state of its subject. Lower case, uninflected."""
 
 from __future__ import annotations
 
@@ -53,44 +53,12 @@ PLACED = {
 }  # fmt: skip
 """Verbs that, with one of these prepositions after them, take one value at a time."""
 
-INTENTS = words(
-    "plan want intend hope wish aim decide consider look interest excite think dream need propose aspire agree prepare "
-    "book keen eager promise"
-)
-"""What is to be done: a verb, or a noun after "for", follows them."""
-
-ENROLLING = words("pick select enrol enroll register sign")
-SETTLED = words("decide plan agree promise book")
-"""In the past they still tell of what is to come."""
-STARTING = words("start begin continue keep resume")
-FINISHING = words("finish complete release launch publish ship conclude finalize accomplish")
-CANCELLING = words("cancel postpone")
 PERSONS = words(
     "i we user users team client customer owner developer agent assistant and the his her their my our partner wife "
     "husband girlfriend boyfriend friend friends family siblings sister brother parents mother father colleagues "
     "company"
 )
 """They, and names, do what the verb after them says."""
-STOPPING = words("stop quit leave abandon drop discontinue cease retire")
-
-SAME_ACTS = word_map(
-    "go travel fly visit trip=visit try play=play create build make develop write design code implement "
-    "produce compose author=make buy purchase acquire adopt get=get watch see=see attend join participate enrol "
-    "enroll register=attend perform=perform learn study=learn organize organise arrange prepare host=plan "
-    "restore refurbish renovate=restore run=run"
-)
-"""Verbs that tell of one act, and its name."""
-
-SAME_THINGS = word_map("puppy pup doggy=dog kitten kitty=cat automobile=car film=movie")
-"""Words for one thing."""
-
-JOURNEYS = words("trip visit journey vacation holiday tour flight")
-ACCOMPLISHED = words(
-    "restore build write renovate repair fix paint knit assemble migrate refactor port translate install"
-)
-"""Acts that are finished once they are told of in the past."""
-
-GENERIC_OBJECTS = words("thing something lot time way day week month year part bit kind type")
 
 GENERIC_LABELS = words(
     "note notes step phase result results total impact effort estimate line lines file files issue task item example "
@@ -100,14 +68,12 @@ GENERIC_LABELS = words(
 """Labels that do not say what they are the value of."""
 
 AUXILIARIES = words("is are am was were has have had will do does did would can could may might should must")
-DEFINITE = words("the his her their my our its that this")
 NOW = words("now currently nowadays today")
 OF_PEOPLE = words("live stay")
 SURE_VERBS = frozenset(
     (*PLACED, *words("use prefer want need own support require accept allow return reject emit send contain provide"))
 )
 """Verbs whose third person is hardly ever a noun."""
-PARTICIPLES = words("gone done made won met seen taken given bought left built written begun got lost found")
 IRREGULAR_PAST = word_map(
     "won=win found=find felt=feel left=leave lost=lose fell=fall grew=grow led=lead sold=sell swam=swim rode=ride "
     "flew=fly became=become saw=see sang=sing quit=quit wore=wear fought=fight drank=drink slept=sleep sat=sit "
