@@ -5,9 +5,10 @@ A node is declared in its room; here they stand together, each behind what it ta
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
-from slowwave.transforms.core.node import Given, LandedInput, Node, in_order
+from slowwave.transforms.core.node import Given, LandedInput, Node, Reuse, ReuseByDay, ReuseByDifference, in_order
 from slowwave.transforms.core.schema import State, Table
 from slowwave.transforms.decisions.nodes import DECIDING
 from slowwave.transforms.evidence.nodes import EVIDENCE_NODES
@@ -36,6 +37,12 @@ _GIVEN = [table for node in NODES if not node.is_in_lake for table in node.table
 PUBLISHED: tuple[type[Table], ...] = tuple(sorted(_GIVEN, key=lambda table: table != MemoryHealth))
 SERVING: tuple[type[Table], ...] = (*PUBLISHED, *LEDGER, RunSteps)
 
+# How the rows of published tables are reused; all others are written whole each night.
+REUSE: Mapping[type[Table], Reuse] = {table: reuse for node in NODES for table, reuse in node.reuse.items()}
+BY_DAY: Mapping[type[Table], ReuseByDay] = {t: how for t, how in REUSE.items() if isinstance(how, ReuseByDay)}
+BY_DIFFERENCE: Mapping[type[Table], ReuseByDifference] = {
+    table: how for table, how in REUSE.items() if isinstance(how, ReuseByDifference)
+}
 
 _GIVEN_BY: dict[Given, Node] = {given: node for node in NODES for given in node.outputs}
 

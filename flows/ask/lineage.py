@@ -48,11 +48,12 @@ def params_shown(settings: Settings) -> Params:
 
 
 def facts(step: LineageStep) -> str:
-    """How much of it there is, at what grain, by which methods, at what cost: on one line; of a room its tables."""
+    """Grain, reuse, rows, cost and methods of it, on one line; of a room its tables."""
     if step.kind == "room":
         return step.about
     known = [
-        f"by {step.grain}" if step.grain.startswith("day") else step.grain,
+        f"by {step.grain}" if step.grain.startswith("day") else "" if step.reuse else step.grain,
+        step.reuse,
         "" if step.rows is None else format_count(step.rows, "row"),
         "" if step.cpu_seconds is None else f"{step.cpu_seconds:.2f} s",
         ", ".join(step.methods),

@@ -41,7 +41,7 @@ def mermaid(steps: Sequence[LineageStep]) -> str:
 
 
 def html_page(title: str, steps: Sequence[LineageStep]) -> str:
-    """The drawing, and of each step what it is, from what, by which methods, how many rows and at what cost."""
+    """The drawing, and of each step what it is, how it is reused, from what, by which methods, rows and cost."""
     by_id = {step.id: step for step in steps}
     rows = []
     for step in reversed(steps):
@@ -51,9 +51,9 @@ def html_page(title: str, steps: Sequence[LineageStep]) -> str:
         )
         cost = "" if step.cpu_seconds is None else f"{step.cpu_seconds:.2f} s"
         count = "" if step.rows is None else f"{step.rows:,}"
-        cells = (step.name, step.kind, step.grain, made, ", ".join(step.methods), count, cost, step.about)
+        cells = (step.name, step.kind, step.grain, step.reuse, made, ", ".join(step.methods), count, cost, step.about)
         rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
-    heads = ("name", "kind", "grain", "made from", "methods", "rows", "CPU", "what it is")
+    heads = ("name", "kind", "grain", "reuse", "made from", "methods", "rows", "CPU", "what it is")
     return _document(
         f"Lineage of {title}",
         f"<h1>What {escape(title)} is made from</h1>\n{_figure(steps)}\n<table>\n<tr>"

@@ -12,7 +12,7 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.transforms.core.node import Given, Handed, LandedInput, Node, Source, source_name
 from slowwave.transforms.core.schema import table_comment
-from slowwave.transforms.graph import EVIDENCE, NODES, STATES
+from slowwave.transforms.graph import BY_DAY, BY_DIFFERENCE, EVIDENCE, NODES, STATES
 from slowwave.transforms.landing.ledger_tables import RunSteps
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ _GIVEN_BY: Mapping[Given, Node] = {given: node for node in NODES for given in no
 class LineageStep:
     """Something that is landed or made: of what, by what, how much of it the last publish had, and at what cost.
 
-    `sources`: ids of steps, with the columns that are read of each; of what is made, all are. `cpu_seconds`: of all
-    that is made with it at once.
+    `sources`: ids of steps, with the columns that are read of each; of what is made, all are. `reuse`: what of it a
+    publish takes from an earlier one. `cpu_seconds`: of all that is made with it at once.
     """
 
     id: str
@@ -47,6 +47,7 @@ class LineageStep:
     sources: dict[str, tuple[str, ...]] = field(default_factory=dict)
     made_by: str = ""
     grain: str = ""
+    reuse: str = ""
     methods: tuple[str, ...] = ()
     params: tuple[str, ...] = ()
     rows: int | None = None
@@ -83,6 +84,7 @@ def lineage(table: str | None, params: Params, last: LastRun) -> list[LineageSte
                 sources=_merge_source_columns(sources[given]),
                 made_by=node.function,
                 grain="day, in buckets" if node.in_buckets else node.grain,
+                reuse=_describe_reuse(given),
                 methods=tuple(node.method_ids(params)),
                 params=node.params,
                 rows=last.rows.get(given.name) if kind != "handed" else None,
@@ -150,6 +152,20 @@ def _kind(thing: Source) -> Kind:
     if thing in STATES:
         return "state"
     return "evidence" if thing in EVIDENCE else "published"
+
+
+def _describe_reuse(given: Given) -> str:
+    """What of it a publish takes from an earlier one."""
+    if isinstance(given, Handed):
+        return ""
+    if given in EVIDENCE:
+        return "a day is built when its inputs change"
+    if given in STATES:
+        return "parts with unchanged inputs are reused"
+    if given in BY_DAY:
+        is_onward = BY_DAY[given].is_onward
+        return f"rows {'before the first changed day' if is_onward else 'of unchanged days'} are reused"
+    return "rows of days that come out the same stay" if given in BY_DIFFERENCE else "written whole each night"
 
 
 def _id(thing: Source) -> str:

@@ -21,7 +21,6 @@ from slowwave.flows.kernel.stage_costs import StageCosts, heard_by
 from slowwave.flows.kernel.storage.mounts import bucket_at, bucket_folder
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.pieces import Between
-from slowwave.flows.publish.large_days import divide_rows
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import DayPlan
 from slowwave.flows.publish.replay import (
@@ -32,7 +31,7 @@ from slowwave.flows.publish.replay import (
     search_bucket,
     write_eligibility,
 )
-from slowwave.flows.publish.replay_inputs import Times
+from slowwave.flows.publish.replay_inputs import Times, divide_rows
 from slowwave.flows.publish.run import Run
 from slowwave.transforms.evidence.buckets import ORDER, buckets_count
 from slowwave.transforms.evidence.tables import MemoryEligibility

@@ -8,24 +8,14 @@ from functools import cached_property
 
 import polars as pl
 
-from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.lake.checked_files import FileChecks, left_out_by_people
 from slowwave.flows.lake.lake import Lake, LakeFile, microseconds, scan_declared
 from slowwave.flows.lake.pieces import Between, pieces, with_columns
-from slowwave.flows.publish.large_days import (
-    MANY_BYTES,
-    WITH_CITATIONS,
-    first_and_last,
-    large_day_inputs,
-    parts_of_day,
-    rows_count,
-)
-from slowwave.flows.publish.replay_inputs import ReplayInputs, Times
-from slowwave.transforms.core.hashing import digest, rows_digest
+from slowwave.flows.publish.replay_inputs import MANY_BYTES, KeptInputs, Times, rows_count
+from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.node import LandedInput
 from slowwave.transforms.core.schema import Landed, polars_schema
 from slowwave.transforms.decisions.effects import effective
-from slowwave.transforms.evidence.eligibility import memory_eligibility
 from slowwave.transforms.evidence.nodes import MEMORY_CHANGES, MEMORY_POOL
 from slowwave.transforms.evidence.reach import knows_expiry
 from slowwave.transforms.evidence.states import memory_pool, memory_states, states_over_time
@@ -40,7 +30,6 @@ from slowwave.transforms.params import Params
 _MANY_FILES = 8
 _KEYS_AT_ONCE = 8_000_000
 _LEAST_BYTES = 24  # of a row: those of key_hash, and of row_hash
-_KEEP_BYTES = 256 * 2**20
 
 
 class LogAsOf:
@@ -56,8 +45,7 @@ class LogAsOf:
         self._set_aside: dict[str, pl.DataFrame] = {}
         self._set_aside_hashes_of: dict[str, dict[date, list[str]]] = {}
         self._beaten_of: dict[tuple[str, date], pl.DataFrame] = {}
-        self._kept: dict[date, ReplayInputs] = {}
-        self._kept_bytes = 0
+        self.kept_inputs = KeptInputs()
 
     def files(self, table: type[Landed]) -> dict[date, list[LakeFile]]:
         """The files of the days that begin before `as_of`."""
@@ -177,7 +165,7 @@ class LogAsOf:
         part = pl.concat([pl.LazyFrame(schema=polars_schema(table)), *found]).filter(within.holds())
         part = self._select_columns(table, part, rows.columns).filter(is_visible(table, self.as_of))
         part = _without(_without(part, self._beaten(table, day), "row_hash"), self.moved_away(table), "day", "row_hash")
-        return part.unique(subset="row_hash", keep="any").rename(self._column_renames(rows))
+        return part.unique(subset="row_hash", keep="any").rename(self.column_renames(rows))
 
     def _beaten(self, table: type[Landed], day: date) -> pl.DataFrame:
         """row_hash of the visible versions that lose to one of their key on the same day: few."""
@@ -199,10 +187,11 @@ class LogAsOf:
 
     def rows(self, rows: LandedInput, days: Iterable[date], of: pl.LazyFrame | None = None) -> pl.LazyFrame:
         """The winning rows as far as they are read; of interactions `created_at` is `occurred_at` from here on."""
-        return self.winners(rows.of, days, rows.columns, of).rename(self._column_renames(rows))
+        return self.winners(rows.of, days, rows.columns, of).rename(self.column_renames(rows))
 
     @staticmethod
-    def _column_renames(rows: LandedInput) -> dict[str, str]:
+    def column_renames(rows: LandedInput) -> dict[str, str]:
+        """What columns are called once they are read."""
         return {"created_at": "occurred_at"} if rows.of is Interactions else {}
 
     @cached_property
@@ -221,6 +210,11 @@ class LogAsOf:
         seen = rows.filter(is_visible(Decisions, self.as_of)).collect()
         return winning_versions(Decisions, effective_decisions(self.lake, seen).lazy(), self.as_of).collect().lazy()
 
+    @property
+    def failed_rows(self) -> pl.DataFrame:
+        """What is `set_aside` of each landed table, with its name as `table`."""
+        return pl.concat([self.set_aside(of).with_columns(table=pl.lit(of.name)) for of in LANDED])
+
     @cached_property
     def pool(self) -> pl.DataFrame:
         """Memory pool visible at `as_of`."""
@@ -233,41 +227,6 @@ class LogAsOf:
         """The hashes of those texts in the pool that have several passages."""
         return self.pool.filter(is_long(pl.col("content")))["content_hash"].unique()
 
-    def replay_inputs(self, day: date, *, keep: bool) -> ReplayInputs:
-        """Read the keys of one day, and join the memories as they stood.
-
-        Planning needs them (`keep`) and building needs them again, once: the first few hundred megabytes are kept.
-        """
-        found = self._kept.pop(day, None)
-        if found is not None:
-            self._kept_bytes -= found.bytes
-        else:
-            found = self._read_replay_inputs(day)
-        if keep and self._kept_bytes + found.bytes <= _KEEP_BYTES:
-            self._kept[day] = found
-            self._kept_bytes += found.bytes
-        return found
-
-    def _read_replay_inputs(self, day: date) -> ReplayInputs:
-        parts = parts_of_day(self.files(Interactions)[day])
-        if len(parts) > 1:
-            return large_day_inputs(self, day, parts)
-        read = self.rows(WITH_CITATIONS, [day]).collect()
-        is_any_cited = read["memories_cited"].list.len().gt(0).any()
-        rows = read.drop("memories_cited")
-        times = first_and_last(rows["occurred_at"])
-        with stage_cost("eligibility", "memory_eligibility"):
-            eligibility = memory_eligibility(rows.lazy(), self.pool_between(times)).collect()
-        return ReplayInputs(
-            rows_hash=rows_digest(rows["row_hash"]),
-            times=times,
-            interactions=rows,
-            eligibility=eligibility,
-            params=self.params,
-            is_any_long=self.is_any_long(eligibility),
-            is_any_cited=is_any_cited,
-        )
-
     def is_any_long(self, eligibility: pl.DataFrame) -> bool:
         """Whether one of these memories has several passages."""
         long = self.long_contents
@@ -276,8 +235,7 @@ class LogAsOf:
     def forget_pool(self) -> None:
         """Give back what the pool and what is kept of it take: nothing but a replay asks for them."""
         self.__dict__.pop("pool", None)
-        self._kept.clear()
-        self._kept_bytes = 0
+        self.kept_inputs = KeptInputs()
 
     def pool_between(self, times: Times) -> pl.LazyFrame:
         """The pool rows that hold at some time from the first to the last; lazy, for they are most of the pool."""

@@ -6,11 +6,11 @@ then; nothing of it is read. Otherwise its keys, times and hashes are read (not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import polars as pl
 
@@ -18,11 +18,12 @@ from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.lake.lake import written_columns
 from slowwave.flows.lake.lifetime.horizons import read_horizon
 from slowwave.flows.lake.partitions import name_of, unlike
+from slowwave.flows.publish.day_reader import replay_inputs
 from slowwave.flows.publish.log_as_of import LogAsOf
-from slowwave.flows.publish.replay_inputs import ReplayInputs
+from slowwave.flows.publish.replay_inputs import ReplayInputs, together
 from slowwave.transforms.core.hashing import digest, rows_digest
 from slowwave.transforms.core.schema import Landed, Table, choose_columns, polars_schema
-from slowwave.transforms.evidence.tables import DayInputs, MemoryEligibility, MemoryReferences, ReplayedInteractions
+from slowwave.transforms.evidence.tables import DayInputs, MemoryEligibility, MemoryReferences
 from slowwave.transforms.graph import EVIDENCE
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.schema_changes import lacks_only_new_columns
@@ -45,7 +46,6 @@ class DayPlan:
 
 _Row = dict[str, Any]
 _Key = tuple[Any, ...]
-_READ_BYTES = 16 * 2**20
 
 
 class BuildPlan:
@@ -79,13 +79,6 @@ class BuildPlan:
     def partitions(self, table: type[Table]) -> dict[date, str]:
         """The partition of each day of an evidence table."""
         return {day.day: day.names[table.name] for day in self.days}
-
-    @cached_property
-    def days_without_users(self) -> set[date]:
-        """The days whose replayed_interactions a release built that did not look for users."""
-        table = ReplayedInteractions
-        paths = {day: self.log.lake.evidence_path(table, day, name) for day, name in self.partitions(table).items()}
-        return {day for day, path in paths.items() if "user_id" not in written_columns(path)}
 
     @cached_property
     def input_hash(self) -> str:
@@ -148,7 +141,7 @@ class BuildPlan:
             if known:
                 yield row | {name: known[name] for name in ("rows_hash", "fingerprint", "partitions")}
             else:
-                found = self.log.replay_inputs(day, keep=True)
+                found = replay_inputs(self.log, day, keep=True)
                 self._cited |= {day} if found.is_any_cited else set()
                 partitions = unlike(found.fingerprint, self._names(day, found)) if found.fingerprint else None
                 yield {**row, "rows_hash": found.rows_hash, "fingerprint": found.fingerprint, "partitions": partitions}
@@ -209,26 +202,6 @@ def evidence_columns() -> str:
     """Digest of the declared columns of the evidence tables."""
     told = [f"{table.name} {name} {dtype}" for table in EVIDENCE for name, dtype in polars_schema(table).items()]
     return digest(told)
-
-
-_Item = TypeVar("_Item")
-
-
-def together(
-    items: Iterable[_Item], bytes_of: Callable[[_Item], int], most: int = _READ_BYTES
-) -> Iterator[list[_Item]]:
-    """The items, in order, in groups of at most so many bytes, or of one."""
-    group: list[_Item] = []
-    held = 0
-    for item in items:
-        size = bytes_of(item)
-        if group and held + size > most:
-            yield group
-            group, held = [], 0
-        group.append(item)
-        held += size
-    if group:
-        yield group
 
 
 _CACHE_KEY = choose_columns(DayInputs, "landed_table", "day", "rows_signature", "memories_signature", "evidence_hash")

@@ -13,6 +13,7 @@ import duckdb
 import polars as pl
 
 from slowwave.flows.kernel.stage_costs import StageCosts, heard_by, stage_cost
+from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.quarantine import refused_rows, shown_text, with_texts
 from slowwave.flows.publish.base import Base, base_of
 from slowwave.flows.publish.plan import BuildPlan, DayPlan
@@ -24,7 +25,6 @@ from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.graph import NODES, PUBLISHED
 from slowwave.transforms.landing.ledger_tables import Quarantine, QuarantineResolved, RunFiles, Runs, RunSteps
 from slowwave.transforms.landing.set_aside import LEFT_OUT
-from slowwave.transforms.usage.strength.tables import FittedStrengths
 
 _FAILED = """
 SELECT count(DISTINCT row_hash), first("table" || ':' || key || ': ' || reason ORDER BY "table", key, row_hash, "check")
@@ -43,22 +43,22 @@ def publish(
     Raises AuditFailedError when an audit failed, OSError when the disk cannot be written.
     """
     with heard_by(run.costs) as costs, stage_cost("publish"):
-        begun, anew = _begin_publish(run, plan), ""
-        base = base_of(run, plan, begun[1].value(FittedStrengths))
+        begun, anew = _begin_publish(plan, run.run_id), ""
+        base = base_of(current_run(run.settings), plan, begun[1].value)
         if base is not None:
             try:
                 return _write_serving_file(run, plan, built, path, begun, base, costs)
             except duckdb.Error as error:  # what it begins with is damaged where that was not looked at
                 begun, anew = (
-                    _begin_publish(run, plan),
+                    _begin_publish(plan, run.run_id),
                     _ANEW.format(run=base.path.stem, error=str(error).partition("\n")[0]),
                 )
         return _write_serving_file(run, plan, built, path, begun, None, costs, anew)
 
 
-def _begin_publish(run: Run, plan: BuildPlan) -> tuple[PublishShell, Runner]:
-    shell = PublishShell(run, plan)
-    return shell, Runner(NODES, PUBLISHED, shell, run.params, plan.log.as_of)
+def _begin_publish(plan: BuildPlan, run_id: str) -> tuple[PublishShell, Runner]:
+    shell = PublishShell(plan, run_id)
+    return shell, Runner(NODES, PUBLISHED, shell, plan.log.params, plan.log.as_of)
 
 
 def _write_serving_file(

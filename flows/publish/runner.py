@@ -15,7 +15,18 @@ import polars as pl
 
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.transforms.core.frames import framed
-from slowwave.transforms.core.node import Given, GraphError, Handed, LandedInput, Node, Source, TableInput, Taken
+from slowwave.transforms.core.node import (
+    Given,
+    GraphError,
+    Handed,
+    LandedInput,
+    Node,
+    PartitionNames,
+    Resumed,
+    Source,
+    TableInput,
+    Taken,
+)
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.core.times import epoch_day
 from slowwave.transforms.params import Params
@@ -31,12 +42,16 @@ class Shell(Protocol):
         """What reads it instead of the function of its node, if anything does."""
         ...
 
-    def rows(self, rows: LandedInput, days: Iterable[date] | None) -> pl.LazyFrame:
-        """Winning rows of a landed table, of all days or of these."""
+    def rows(self, rows: LandedInput, days: Iterable[date] | None, keys: pl.DataFrame | None = None) -> pl.LazyFrame:
+        """Winning rows of a landed table, of all days or of these; of these keys alone, where they are given."""
         ...
 
     def is_stored(self, table: type[Table]) -> bool:
         """Whether a table is there already, by day: it is read, not computed."""
+        ...
+
+    def partitions(self, table: type[Table]) -> Mapping[date, str]:
+        """By day what a stored table is named after."""
         ...
 
     def scan_table(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
@@ -46,6 +61,11 @@ class Shell(Protocol):
     def days_together(self, node: Node, runner: Runner) -> Iterator[Sequence[date]]:
         """The days that a node is computed for, so many at a time as are read together."""
         ...
+
+    def resume(self, resumed: Resumed) -> tuple[date, pl.DataFrame | None]:
+        """The first day of a published table that is computed, and the highest counts of the days before: all days."""
+        del resumed
+        return date.min, None
 
     def write(self, table: type[Table], pieces: Pieces) -> int:
         """Keep a table; returns its rows. It may be stored from then on."""
@@ -118,7 +138,7 @@ class Runner:
 
     def _let_go(self, later: Sequence[Node]) -> None:
         """Keep of what there is what these nodes take or give, and of a table the columns that they take."""
-        taken = [one for node in later for one in node.inputs.values()]
+        taken = [one for node in later for one in (*node.inputs.values(), *(rows.keys for rows in node.landed))]
         for given in [given for given in self._values if self._by_given[given] not in later]:
             parts = [one for one in taken if isinstance(one, TableInput) and one.of is given]
             if given in taken:
@@ -135,14 +155,13 @@ class Runner:
             with stage_cost(node.stage, node.name):
                 self._values |= {given: reader(self) for given, reader in readers.items() if reader is not None}
             return
-        function = _function(node.function)
+        function = imported_function(node.function)
         if node.grain == "day":
             pieces = self._by_day(node, function)
             self._values[node.outputs[0]] = pieces if node.tables else self._concat_pieces(node, pieces)
             return
-        arguments = self._arguments(node, function, None)
         with stage_cost(node.stage, node.name):
-            found = function(**arguments)
+            found = function(**self._arguments(node, function, None))
             found = (found,) if len(node.outputs) == 1 else found
             self._values |= {
                 given: one.collect() if isinstance(one, pl.LazyFrame) else one
@@ -173,7 +192,12 @@ class Runner:
         days: Sequence[date] | None,
         inputs: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        found = {
+        resumed: dict[str, Any] = {}
+        if node.resumes is not None:
+            resumed["first_day"], resumed["before"] = first_day, _ = self._shell.resume(node.resumes)
+            stored = [taken for taken in node.taken if self._is_stored(taken)]
+            days = sorted({day for of in stored for day in self._shell.partitions(of) if day >= first_day})  # type: ignore[arg-type] - what is stored is a table
+        found = resumed | {
             name: _as_declared(self._value(taken, days), function, name)
             for name, taken in (node.inputs if inputs is None else inputs).items()
         }
@@ -186,15 +210,30 @@ class Runner:
 
     def _value(self, taken: Taken | tuple[Taken, ...], days: Sequence[date] | None = None) -> Any:  # noqa: ANN401
         if isinstance(taken, tuple):
-            message = f"{' and '.join(str(one) for one in taken)} together are read by nobody here"
-            raise GraphError(message)
+            return self._stack_rows(taken, days)
         if isinstance(taken, LandedInput):
-            return self._shell.rows(taken, days)
+            return self._shell.rows(taken, days, None if taken.keys is None else self.value(taken.keys))
+        if isinstance(taken, PartitionNames):
+            return self._shell.partitions(taken.of)
         if isinstance(taken, TableInput):
             return self.value(taken.of).select(taken.columns)
         if days is not None and self._is_stored(taken):
             return self._shell.scan_table(taken, days)  # type: ignore[arg-type] - what is stored is a table
         return self.value(taken)
+
+    def _stack_rows(self, several: Sequence[Taken], days: Sequence[date] | None) -> pl.LazyFrame:
+        """Rows of several landed tables, below each other."""
+        landed = {one.of: one for one in several if isinstance(one, LandedInput)}
+        if len(landed) != len(several):
+            message = f"{' and '.join(str(one) for one in several)} together are read by nobody here"
+            raise GraphError(message)
+        each = [
+            self._shell.rows(rows, days)
+            .rename({of.event_time: "occurred_at"}, strict=False)
+            .with_columns(landed_table=pl.lit(of.name))
+            for of, rows in landed.items()
+        ]
+        return pl.concat(each, how="diagonal_relaxed")  # a later release may widen the type of a landed column
 
 
 def _behind(nodes: Sequence[Node], wanted: Collection[type[Table]], shell: Shell) -> Sequence[Node]:
@@ -210,7 +249,8 @@ def _behind(nodes: Sequence[Node], wanted: Collection[type[Table]], shell: Shell
     return found[::-1]
 
 
-def _function(name: str) -> Callable[..., Any]:
+def imported_function(name: str) -> Callable[..., Any]:
+    """The function that a node names."""
     module, _, of_module = name.partition(":")
     return getattr(import_module(module), of_module)
 

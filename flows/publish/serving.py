@@ -27,23 +27,11 @@ from slowwave.flows.lake.current.pointer import bucket_of, point_at
 from slowwave.flows.publish.blank import STORAGE_VERSION, declarations, keep_blank, kept_blank
 from slowwave.transforms.core.frames import conform
 from slowwave.transforms.core.schema import Table, duckdb_ddl
-from slowwave.transforms.evidence.tables import PublishedReferences
-from slowwave.transforms.graph import PUBLISHED, SERVING
-from slowwave.transforms.health.tables import MemoryHealthHistory
+from slowwave.transforms.graph import BY_DAY, PUBLISHED, SERVING
 from slowwave.transforms.landing.tables import LANDED
 
 _HEADER = re.compile(r"--\s*severity:\s*(fail|warn)\s*\n((?:--.+\n)+)")
 _WORD = re.compile(r"\w+")
-# Of references, those of the interactions of which one is new: the same may stand twice only among them.
-_OF_NEW_INTERACTIONS = """WHERE interaction_id IN (
-    SELECT interaction_id FROM memory_references WHERE list_contains(getvariable('new_days'), CAST(occurred_at AS DATE))
-)"""
-# What the keys of a table are asked instead, where rows of most days are known to be good.
-_OF_NEW: dict[type[Table], str] = {
-    PublishedReferences: _OF_NEW_INTERACTIONS,
-    # it is written anew from the first of them on
-    MemoryHealthHistory: "WHERE day >= list_min(getvariable('new_days')) OR day IS NULL",
-}
 # To copy the file takes longer than its free blocks are worth where they are fewer.
 _FREE_SHARE = 0.1
 _SHOWN_ROWS = 3
@@ -127,6 +115,7 @@ def key_audit(table: type[Table]) -> Audit:
     rest = "and none without them." if most else "and none without one."
     listed = ", ".join(f'"{name}"' for name in table.key)
     is_missing = " OR ".join(f'"{name}" IS NULL' for name in table.key)
+    of_new = _select_new(table)
     counted, bad = f'SELECT {listed}, count(*) AS rows FROM "{table.name}"', f"HAVING count(*) > 1 OR {is_missing}"  # noqa: S608 - declared names
     return Audit(
         name=f"{table.name}_key",
@@ -134,8 +123,20 @@ def key_audit(table: type[Table]) -> Audit:
         description=f"{table.name} has one row per {named}, {rest}",
         sql=f"{counted} GROUP BY ALL {bad}",
         reads=frozenset({table.name}),
-        sql_of_new=f"{counted} {_OF_NEW[table]} GROUP BY ALL {bad}" if table in _OF_NEW else "",
+        sql_of_new=f"{counted} {of_new} GROUP BY ALL {bad}" if of_new else "",
     )
+
+
+def _select_new(table: type[Table]) -> str:
+    """What selects the rows that one row per key is asked of, where rows of most days are known to be good."""
+    reuse = BY_DAY.get(table)
+    if reuse is None or not reuse.audits_new_by:
+        return ""
+    if reuse.is_onward:
+        return f"WHERE {reuse.dated} >= list_min(getvariable('new_days')) OR {reuse.dated} IS NULL"
+    is_new = f"list_contains(getvariable('new_days'), CAST({reuse.dated} AS DATE))"
+    by = reuse.audits_new_by
+    return f"WHERE {by} IN (SELECT {by} FROM {table.name} WHERE {is_new})"  # noqa: S608 - declared names
 
 
 def audit_findings(
@@ -206,7 +207,7 @@ def day_hashes(
 def fetch_frame(
     connection: duckdb.DuckDBPyConnection,
     query: str,
-    schema: pl.Schema | Mapping[str, type[pl.DataType]],
+    schema: pl.Schema | Mapping[str, type],
     params: Mapping[str, object] | None = None,
 ) -> pl.DataFrame:
     """What a query finds, a row per memory or less: `.pl()` would load pyarrow, which takes longer than these rows."""

@@ -15,11 +15,10 @@ import polars as pl
 import pytest
 from each import each
 
-from slowwave.flows.publish.base import TAKEN_OVER
 from slowwave.transforms.core.frames import Frame, Lazy
 from slowwave.transforms.core.node import GraphError, Handed, LandedInput, Node, TableInput, in_order, source_name
-from slowwave.transforms.core.schema import Table, columns
-from slowwave.transforms.graph import EVIDENCE, NODES, PUBLISHED, STATES, node_of
+from slowwave.transforms.core.schema import Landed, Table, columns
+from slowwave.transforms.graph import BY_DAY, EVIDENCE, NODES, PUBLISHED, REUSE, STATES, node_of
 from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory
 from slowwave.transforms.landing.tables import Interactions, Memories, Outcomes
 from slowwave.transforms.learning.tables import AntiPatterns, Heuristics
@@ -180,7 +179,23 @@ def test_asking_what_follows_from_what_loads_nothing_that_computes():
 
 def test_evidence_is_of_days():
     assert {node.grain for node in NODES if node.is_in_lake} == {"day"}
-    assert {node_of(table).grain for table in TAKEN_OVER} == {"day"}
+    assert {node_of(table).grain for table in BY_DAY} == {"day"}
+
+
+@pytest.mark.parametrize("table", REUSE, ids=lambda table: table.name)
+def test_how_a_table_is_reused_stands_at_its_own_node(table: type[Table]):
+    assert table in node_of(table).tables
+    assert table in PUBLISHED
+    assert REUSE[table].dated in {column.name for column in columns(table)}
+
+
+@pytest.mark.parametrize("table", BY_DAY, ids=lambda table: table.name)
+def test_a_table_is_reused_only_while_nothing_that_it_is_made_from_has_changed(table: type[Table]):
+    """Each landed table that it follows from is among those whose changed days are computed."""
+    reuse = BY_DAY[table]
+    seen = {below for given in reuse.changed_by for below in landed_below(given)}
+    assert seen == set(landed_below(table))
+    assert reuse.audits_new_by in {"", *table.key}
 
 
 def test_landed_rows_reach_what_is_published():
@@ -193,6 +208,9 @@ def test_landed_rows_reach_what_is_published():
 
 def landed_below(thing: Any) -> Iterator[type[Table]]:
     """The landed tables that something is made from."""
+    if isinstance(thing, type) and issubclass(thing, Landed):
+        yield thing
+        return
     (giver,) = (node for node in NODES if thing in node.outputs)
     for taken in giver.taken:
         if isinstance(taken, LandedInput):

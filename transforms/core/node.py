@@ -27,10 +27,16 @@ class Handed:
 
 @dataclass(frozen=True)
 class LandedInput:
-    """The winning rows of a landed table, as far as they are read."""
+    """The winning rows of a landed table, as far as they are read.
+
+    `keys`: no other rows are read than those whose key stands there. `listing`: a column of lists; days on which none
+    of them lists anything are not read.
+    """
 
     of: type[Landed]
     columns: tuple[str, ...]
+    keys: Given | None = None
+    listing: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a name that is not declared."""
@@ -49,9 +55,88 @@ class TableInput:
         choose_columns(self.of, *self.columns)
 
 
+@dataclass(frozen=True)
+class PartitionNames:
+    """By day what a table in the lake is named after there: all that it is made from."""
+
+    of: type[Table]
+
+
+@dataclass(frozen=True)
+class PublishedQuery:
+    """SQL that selects from the tables that this publish has written by then, and the Python type of each column."""
+
+    sql: str
+    columns: Mapping[str, type]
+
+
+@dataclass(frozen=True)
+class Resumed:
+    """A published table that a function goes on with: of the days before the first that changed nothing is computed.
+
+    The function is passed `first_day`, of stored tables the rows from then on, and `before`: of each value of the
+    column `by` the highest published `counts` of earlier days, or None where there are none.
+    """
+
+    of: type[Table]
+    by: str
+    counts: tuple[str, ...]
+
+
 Given = type[Table] | Handed
 Source = Given | LandedInput
-Taken = Source | TableInput
+Taken = Source | TableInput | PartitionNames
+
+
+# How the rows of a published table are reused between publishes. What the lake keeps says by its names and digests what
+# it was made of.
+@dataclass(frozen=True)
+class SameValues:
+    """Rows may be reused only while a column of another table is, key by key, as it was when they were published.
+
+    `default`: the column whose value a key may have that is new, or no more there, without changing a row.
+    """
+
+    of: type[Table]
+    value: str
+    default: str
+
+    def __post_init__(self) -> None:
+        """Refuse a name that is not declared."""
+        choose_columns(self.of, self.value, self.default)
+
+
+@dataclass(frozen=True)
+class ReuseByDay:
+    """Rows of days whose inputs did not change are reused; only the others are computed.
+
+    Args:
+        dated: the column whose UTC day says of which day a row is.
+        changed_by: what the rows of a day follow from: landed tables, evidence of the day, states of memories.
+        is_onward: they follow from the days before, too: from the first day that changed on, all are computed.
+        while_same: what all rows follow from besides.
+        audits_new_by: the key column by which one row per key is asked of the days that changed alone, and of rows
+            elsewhere with the same value; '': it is asked of all rows.
+    """
+
+    dated: str
+    changed_by: tuple[Given, ...]
+    is_onward: bool = False
+    while_same: SameValues | None = None
+    audits_new_by: str = ""
+
+
+@dataclass(frozen=True)
+class ReuseByDifference:
+    """All rows are computed, and those of days that came out the same stay: to compare a row is cheaper than to write.
+
+    `dated`: the column whose UTC day says of which day a row is.
+    """
+
+    dated: str
+
+
+Reuse = ReuseByDay | ReuseByDifference
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +145,19 @@ class Node:
 
     Args:
         function: `module:name` of what computes it. Its parameters are the names in `inputs` and, where it has them,
-            `params`, `as_of`, `today` (the UTC day of `as_of`, since 1970), `counted_as`. '': the shell reads it, and
+            `params`, `as_of`, `today` (the UTC day of `as_of`, since 1970), `counted_as`. '': it is read, and
             nothing is computed.
         outputs: what it returns; several as a tuple, in this order.
-        inputs: by parameter what it reads: a derived table or part of one, what a node hands, rows of a landed table;
-            several of them are columns of one frame.
+        inputs: by parameter what it takes: a derived table or part of one, what a node hands, rows of a landed table.
+            Several of one landed table are columns of one frame; of several landed tables, rows of one frame, with
+            `landed_table`, and their event time as `occurred_at`.
+        reads: what has its outputs already: the name of what the log as of a time has, planning a day found,
+            or is installed.
+        query: what has them in what is published by then.
+        resumes: what its function goes on with.
+        unless_empty: the parameter without whose rows no day is read.
+        of_parts: the function that computes it where an input in buckets is too large to be held: it takes its parts.
+        looked_up: columns that partitions of earlier releases lack: they are looked up in the landed rows.
         params: the params it reads, by their full names. One is passed as it is; of several each by the last part of
             its name.
         methods: the params that choose its methods, by their full names.
@@ -73,17 +166,25 @@ class Node:
         in_buckets: of grain `day`, what it gives of an interaction follows from that interaction and the memories of
             its project: of a large day it is found bucket by bucket (`evidence.buckets`), day × range of projects.
         is_in_lake: what it gives is kept in the lake, a file per day, and not itself published.
+        reuse: by published table how its rows are reused; of others all are written each night.
         stage: the line of the benchmark that it counts for.
     """
 
     function: str
     outputs: tuple[Given, ...]
     inputs: Mapping[str, Taken | tuple[Taken, ...]]
+    reads: str = ""
+    query: PublishedQuery | None = None
+    resumes: Resumed | None = None
+    unless_empty: str = ""
+    of_parts: str = ""
+    looked_up: tuple[str, ...] = ()
     params: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     grain: Grain = "whole"
     in_buckets: bool = False
     is_in_lake: bool = False
+    reuse: Mapping[type[Table], Reuse] = field(default_factory=dict)
     stage: Stage = "publish"
     name: str = field(init=False)
 
@@ -95,7 +196,13 @@ class Node:
     def taken(self) -> tuple[Source, ...]:
         """Everything it reads, in order."""
         each = (taken if isinstance(taken, tuple) else (taken,) for taken in self.inputs.values())
-        return tuple(one.of if isinstance(one, TableInput) else one for some in each for one in some)
+        whole = (one.of if isinstance(one, TableInput | PartitionNames) else one for some in each for one in some)
+        return tuple(source for one in whole for source in (one, getattr(one, "keys", None)) if source is not None)
+
+    @property
+    def landed(self) -> tuple[LandedInput, ...]:
+        """The landed rows that it reads."""
+        return tuple(taken for taken in self.taken if isinstance(taken, LandedInput))
 
     @property
     def state(self) -> type[State] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.core.node import Handed, Node, TableInput
+from slowwave.transforms.core.node import Handed, Node, PartitionNames, ReuseByDifference, TableInput
 from slowwave.transforms.decisions.forgetting.tables import ForgettingAudit, ForgettingPlan, ForgettingQuotas, Regret
 from slowwave.transforms.decisions.review.tables import ReviewDecisions, ReviewQueue, ReviewStatements, StatementSigns
 from slowwave.transforms.evidence.nodes import CURRENT_MEMORIES, MEMORY_STATES
@@ -17,9 +17,6 @@ from slowwave.transforms.observations.tables import CurationDecisions
 
 ARCHIVINGS = Handed("archivings", "Every `forget apply` on a memory, and whether it was undone.")
 REJECTED_TEXTS = Handed("rejected_texts", "Texts that a person called wrong in a project.")
-STATEMENT_DAYS = Handed(
-    "statement_days", "By day what its extracted_statements are named after: all they are made from."
-)
 
 HEALTH_REVIEWED = TableInput(
     MemoryHealth,
@@ -75,11 +72,10 @@ DECIDING: tuple[Node, ...] = (
         inputs={"decisions": DECISIONS},
         stage="statements and pairs",
     ),
-    Node("", outputs=(STATEMENT_DAYS,), inputs={}),
     Node(
         "slowwave.transforms.decisions.review.candidate_evidence:statement_signs",
         outputs=(StatementSigns,),
-        inputs={"statements": ExtractedStatements, "days": STATEMENT_DAYS},
+        inputs={"statements": ExtractedStatements, "days": PartitionNames(ExtractedStatements)},
         stage="statements and pairs",
     ),
     Node(
@@ -101,6 +97,7 @@ DECIDING: tuple[Node, ...] = (
         },
         params=("evidence", "review_queue", "observations"),
         methods=("review_queue.method",),
+        reuse={ReviewStatements: ReuseByDifference("occurred_at")},
         stage="statements and pairs",
     ),
 )

@@ -52,11 +52,11 @@ def memory_days(
 
 
 def memory_days_of_parts(
-    eligibility: Lazy[MemoryEligibility], parts: Iterable[Lazy[MemoryReferences]], params: BreadthParams
+    eligibility: Lazy[MemoryEligibility], references: Iterable[Lazy[MemoryReferences]], params: BreadthParams
 ) -> Frame[MemoryDays]:
     """`memory_days` of a day whose references are too many to be held: those of an interaction are in one part."""
     nothing = eligibility.clear()
-    counted = [memory_days(framed(MemoryEligibility, nothing), part, params).collect() for part in parts]
+    counted = [memory_days(framed(MemoryEligibility, nothing), part, params).collect() for part in references]
     none = framed(MemoryReferences, pl.LazyFrame(schema=polars_schema(MemoryReferences)))
     together = pl.concat([memory_days(eligibility, none, params).collect(), *counted]).lazy()
     rows = together.group_by("memory_id").agg(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.core.node import Handed, LandedInput, Node
+from slowwave.transforms.core.node import Handed, LandedInput, Node, ReuseByDay
 from slowwave.transforms.evidence.chunks.tables import ChunkUse
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.tables import (
@@ -19,7 +19,7 @@ from slowwave.transforms.landing.tables import Interactions, Memories
 
 MEMORY_CHANGES = LandedInput(Memories, ("memory_id", *Memories.of_change, *Memories.state, "clears"))
 REPLAYED = LandedInput(Interactions, ("interaction_id", "created_at", "project", "agent", "session_id", "user_id"))
-CHUNKS = LandedInput(Interactions, ("interaction_id", "created_at", "project", "chunks_used"))
+CHUNKS = LandedInput(Interactions, ("interaction_id", "created_at", "project", "chunks_used"), listing="chunks_used")
 # What of an interaction stands in evidence, too, is read with them.
 _SHOWN = (name for name in Interactions.model_fields if name in MemoryReferences.model_fields.keys() - REPLAYED.columns)
 TEXTS = LandedInput(
@@ -38,6 +38,7 @@ CHUNK_DAYS = Handed("chunk_days", "How often each chunk and each document was us
 EVIDENCE_NODES: tuple[Node, ...] = (
     Node(
         "slowwave.transforms.evidence.states:memory_states",
+        reads="states",
         outputs=(MEMORY_STATES,),
         inputs={"memories": MEMORY_CHANGES},
         params=("scopes",),
@@ -54,6 +55,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
     ),
     Node(
         "slowwave.transforms.evidence.states:memory_pool",
+        reads="pool",
         outputs=(MEMORY_POOL,),
         inputs={"states": MEMORY_STATES},
         params=(
@@ -66,11 +68,12 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         methods=("evidence.eligible_method",),
         stage="eligibility",
     ),
-    Node("", outputs=(WORD_VECTORS,), inputs={}),
+    Node("", reads="word_vectors", outputs=(WORD_VECTORS,), inputs={}),
     Node(
         "slowwave.transforms.evidence.memory_days:replayed_interactions",
         outputs=(ReplayedInteractions,),
         inputs={"interactions": REPLAYED},
+        looked_up=("user_id",),
         grain="day",
         is_in_lake=True,
         stage="eligibility",
@@ -78,6 +81,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
     Node(
         "slowwave.transforms.evidence.eligibility:memory_eligibility",
         outputs=(MemoryEligibility,),
+        reads="eligibility",
         inputs={"interactions": REPLAYED, "pool": MEMORY_POOL},
         grain="day",
         is_in_lake=True,
@@ -114,6 +118,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
     Node(
         "slowwave.transforms.evidence.memory_days:memory_days",
         outputs=(MemoryDays,),
+        of_parts="slowwave.transforms.evidence.memory_days:memory_days_of_parts",
         inputs={"eligibility": MemoryEligibility, "references": MemoryReferences},
         params=("evidence.broad_memories", "evidence.bulk_memories"),
         grain="day",
@@ -152,6 +157,11 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         outputs=(PublishedReferences,),
         inputs={"references": MemoryReferences},
         grain="day",
+        reuse={
+            PublishedReferences: ReuseByDay(
+                "occurred_at", changed_by=(MemoryReferences,), audits_new_by="interaction_id"
+            )
+        },
     ),
     Node(
         "slowwave.transforms.evidence.chunks.use:chunk_days",

@@ -2,18 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date
 
 import polars as pl
 
-from slowwave.transforms.core.frames import Lazy
+from slowwave.transforms.core.frames import Lazy, framed
 from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.evidence.tables import MemoryDays
-from slowwave.transforms.health.memory_health import COUNTS, reinforced_confidence
+from slowwave.transforms.health.memory_health import reinforced_confidence
 from slowwave.transforms.health.params import ReinforcementParams
+from slowwave.transforms.health.tables import COUNTS
 from slowwave.transforms.landing.tables import Memories
+from slowwave.transforms.usage.timelines import MemoryTimelines
+
+# Rows of history computed at once: a year of 100,000 memories is tens of millions, and a million takes 500 MB.
+PIECE_ROWS = 1_000_000
 
 _OF_USE = choose_columns(Memories, "project", "agent", "scope", "user_id", "memory_type", "importance", "pinned")
+
+
+def counts_history(
+    states: pl.DataFrame,
+    days: Lazy[MemoryDays],
+    timelines: MemoryTimelines,
+    params: ReinforcementParams,
+    before: pl.DataFrame | None = None,
+    first_day: date = date.min,
+) -> Iterator[pl.DataFrame]:
+    """`memory_health_history`, some memories at a time, in order of memory_id; `timelines` numbers them so."""
+    numbers = timelines.memories.select("memory", "memory_id")
+    counted = (
+        days.select("memory_id", "day", pl.col(COUNTS).cast(pl.UInt32))
+        .join(numbers.lazy(), on="memory_id")
+        .drop("memory_id")
+        .collect()
+    )
+    count = max(1, -(-(counted.height + states.height) // PIECE_ROWS))
+    size = max(1, -(-numbers.height // count))
+    for start in range(0, numbers.height, size):
+        chosen = numbers.slice(start, size)
+        of_piece = counted.filter(pl.col("memory").is_between(start, start + size - 1))
+        counts = of_piece.join(chosen, on="memory").drop("memory").with_columns(pl.col(COUNTS).cast(pl.Int64))
+        yield memory_health_history(
+            states.lazy().join(chosen.lazy(), on="memory_id", how="semi"),
+            framed(MemoryDays, counts.lazy(), partial=True),
+            params,
+            None if before is None else before.join(chosen, on="memory_id", how="semi").lazy(),
+            first_day,
+        ).collect()
 
 
 def memory_health_history(

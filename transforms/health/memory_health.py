@@ -5,16 +5,11 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.transforms.core.schema import columns
-from slowwave.transforms.evidence.tables import MemoryDays
 from slowwave.transforms.health.params import HealthParams, ReinforcementParams
 from slowwave.transforms.health.stated_confidence import stated_confidence
-from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory
+from slowwave.transforms.health.tables import COUNTS, MemoryHealth
 from slowwave.transforms.landing.tables import Memories
 
-# What a day counts of a memory, as far as it is shown day by day.
-COUNTS = tuple(
-    c.name for c in columns(MemoryHealthHistory) if c.name in MemoryDays.model_fields and c.kind == "integer"
-)
 # What a memory says of itself, as far as it is shown; `confidence` is another one there.
 _STATED = [c for c in columns(Memories) if c.carried and c.name in MemoryHealth.model_fields]
 _TEXTS = [c.name for c in _STATED if c.kind == "text" and not c.choices]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.core.node import Handed, Node, TableInput
+from slowwave.transforms.core.node import Handed, Node, PartitionNames, Resumed, ReuseByDay, SameValues, TableInput
 from slowwave.transforms.evidence.nodes import CURRENT_MEMORIES, MEMORY_STATES
 from slowwave.transforms.evidence.tables import (
     MemoryDays,
@@ -18,7 +18,8 @@ from slowwave.transforms.health.answerable.tables import (
     UseByDay,
 )
 from slowwave.transforms.health.project.tables import ProjectHealth
-from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory, ScopeLeaks, StaleInjections
+from slowwave.transforms.health.tables import COUNTS, MemoryHealth, MemoryHealthHistory, ScopeLeaks, StaleInjections
+from slowwave.transforms.health.touches import MEMORY_TOUCHES
 from slowwave.transforms.learning.nodes import ATTEMPTS
 from slowwave.transforms.learning.tables import CountedOutcomes
 from slowwave.transforms.lift.nodes import ATTEMPTED_INTERACTIONS, ATTEMPTED_REFERENCES, MEMORY_OUTCOMES
@@ -28,9 +29,6 @@ from slowwave.transforms.usage.strength.tables import FittedStrengths
 COUNTS_HISTORY = Handed("counts_history", "Counts and state of a memory up to each day on which they changed.")
 TOUCHES = Handed("memory_touches", "How often each memory was eligible, in all and since it was last used.")
 FORGETTING_EVIDENCE = Handed("forgetting_evidence", "What forgetting must know of a memory besides its health.")
-REFERENCE_NAMES = Handed(
-    "reference_names", "By day what its memory_references are named after: all they are made from."
-)
 ENDED_COUNTS = Handed("ended_counts", "How many interactions ended, with a memory and without, by project.")
 ENDED_MEMORIES = Handed("ended_memories", "The memories that interactions with an attempt had, by project.")
 HEALTH_ANSWERING = TableInput(
@@ -44,11 +42,11 @@ OUTCOMES_ANSWERING = TableInput(
 
 HEALTH: tuple[Node, ...] = (
     Node(
-        "slowwave.transforms.health.history:memory_health_history",
+        "slowwave.transforms.health.history:counts_history",
         outputs=(COUNTS_HISTORY,),
-        inputs={"states": MEMORY_STATES, "days": MemoryDays},
+        inputs={"states": MEMORY_STATES, "days": MemoryDays, "timelines": TIMELINES},
+        resumes=Resumed(MemoryHealthHistory, by="memory_id", counts=COUNTS),
         params=("reinforcement_delta", "reinforcement_cap"),
-        grain="day",
         stage="history",
     ),
     Node(
@@ -58,13 +56,21 @@ HEALTH: tuple[Node, ...] = (
         params=("evidence", "strength", "trend", "verdict"),
         methods=("trend.method", "verdict.method"),
         grain="day",
+        reuse={
+            MemoryHealthHistory: ReuseByDay(
+                "day",
+                changed_by=(MemoryDays, MEMORY_STATES),
+                is_onward=True,
+                while_same=SameValues(FittedStrengths, "half_life_days", "default_half_life_days"),
+                audits_new_by="day",
+            )
+        },
         stage="history",
     ),
-    Node("", outputs=(REFERENCE_NAMES,), inputs={}),
     Node(
         "slowwave.transforms.health.answerable.use_by_day:interactions_with_memories",
         outputs=(InteractionsWithMemories,),
-        inputs={"references": MemoryReferences, "days": REFERENCE_NAMES},
+        inputs={"references": MemoryReferences, "days": PartitionNames(MemoryReferences)},
     ),
     Node(
         "slowwave.transforms.health.answerable.log_counts:ended_with_memories",
@@ -87,7 +93,7 @@ HEALTH: tuple[Node, ...] = (
         inputs={"references": MemoryReferences, "states": MEMORY_STATES, "interactions": ReplayedInteractions},
         params=("scopes",),
     ),
-    Node("", outputs=(TOUCHES,), inputs={"history": MemoryHealthHistory}, stage="history"),
+    Node("", query=MEMORY_TOUCHES, outputs=(TOUCHES,), inputs={"history": MemoryHealthHistory}, stage="history"),
     Node(
         "slowwave.transforms.health.judged_health:judged_health",
         outputs=(MemoryHealth,),

@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import ClassVar
 
 from slowwave.transforms.core.columns import AS_OF, RUN_ID
-from slowwave.transforms.core.schema import Table, column
+from slowwave.transforms.core.schema import Table, column, columns
 from slowwave.transforms.core.vocabularies import (
     LiftBasis,
     MemoryState,
@@ -16,6 +16,7 @@ from slowwave.transforms.core.vocabularies import (
     UseVerdict,
     Verdict,
 )
+from slowwave.transforms.evidence.tables import MemoryDays
 
 
 class MemoryHealth(Table):
@@ -277,3 +278,9 @@ class MemoryHealthHistory(Table):
     )
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
+
+
+# What a day counts of a memory, as far as it is shown day by day.
+COUNTS = tuple(
+    c.name for c in columns(MemoryHealthHistory) if c.name in MemoryDays.model_fields and c.kind == "integer"
+)

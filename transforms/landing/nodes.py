@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.core.node import Handed, LandedInput, Node
+from slowwave.transforms.core.node import Handed, LandedInput, Node, ReuseByDay
 from slowwave.transforms.core.schema import columns
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.set_aside_tables import SetAside
@@ -15,22 +15,22 @@ DECISIONS = Handed("effective_decisions", "Decisions of which what they change, 
 
 # Of each landed row, where its table has it.
 _OF_DAYS = ("basis", "tokens", "cost")
-DAYS_OF = {
-    of: LandedInput(
-        of, ("project", "agent", of.event_time, "recorded_at", *(c for c in _OF_DAYS if c in of.model_fields))
-    )
+_ROWS_OF_DAYS = tuple(
+    LandedInput(of, ("project", "agent", of.event_time, "recorded_at", *(c for c in _OF_DAYS if c in of.model_fields)))
     for of in LANDED
-}
+)
 
 LANDING: tuple[Node, ...] = (
     Node(
         "slowwave.transforms.landing.landed_days:landed_days",
         outputs=(LandedDays,),
-        inputs={"rows": tuple(DAYS_OF.values())},
+        inputs={"rows": _ROWS_OF_DAYS},
         grain="day",
+        reuse={LandedDays: ReuseByDay("day", changed_by=LANDED)},
     ),
     Node(
         "",
+        reads="failed_rows",
         outputs=(FAILED_ROWS,),
         inputs={
             "table": tuple(
@@ -43,6 +43,7 @@ LANDING: tuple[Node, ...] = (
     Node("slowwave.transforms.landing.set_aside:set_aside", outputs=(SetAside,), inputs={"failed": FAILED_ROWS}),
     Node(
         "slowwave.transforms.decisions.effects:effective",
+        reads="decisions",
         outputs=(DECISIONS,),
         inputs={
             "decisions": LandedInput(Decisions, _OF_DECISIONS),

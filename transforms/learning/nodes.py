@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.core.node import Handed, LandedInput, Node, TableInput
+from slowwave.transforms.core.node import Handed, LandedInput, Node, ReuseByDifference, TableInput
 from slowwave.transforms.core.schema import producer_columns
 from slowwave.transforms.evidence.tables import ReplayedInteractions
 from slowwave.transforms.landing.tables import Outcomes
@@ -50,6 +50,7 @@ LEARNING: tuple[Node, ...] = (
         inputs={"outcomes": RESOLVED_OUTCOMES, "readings": READ_ERRORS},
         params=("attempts", "strategies", "errors"),
         methods=("attempts.method", "attempts.task_type_method", "strategies.method", "errors.method"),
+        reuse={CountedOutcomes: ReuseByDifference("created_at")},
         stage="fits",
     ),
     Node(

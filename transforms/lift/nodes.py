@@ -11,6 +11,7 @@ from slowwave.transforms.learning.nodes import ATTEMPTS
 ATTEMPTED = LandedInput(
     Interactions,
     ("interaction_id", "created_at", "project", "user_id", "memories_offered", "injection_probability"),
+    keys=ATTEMPTS,
 )
 
 ATTEMPTED_INTERACTIONS = Handed(
@@ -26,10 +27,9 @@ MEMORY_OUTCOMES = Handed("memory_outcomes", "Per memory, the outcomes of the int
 
 LIFT: tuple[Node, ...] = (
     Node(
-        "",
+        "slowwave.transforms.lift.observed_outcomes:attempted_interactions",
         outputs=(ATTEMPTED_INTERACTIONS,),
-        inputs={"interactions": ATTEMPTED, "attempts": ATTEMPTS},
-        grain="day",
+        inputs={"interactions": ATTEMPTED},
         stage="lift",
     ),
     Node(

@@ -41,6 +41,11 @@ SCHEMA = pl.Schema(
 )
 
 
+def attempted_interactions(interactions: pl.DataFrame) -> pl.DataFrame:
+    """Return interactions with an attempt, each with its number as `interaction`; project '' is none."""
+    return interactions.with_columns(pl.col("project").fill_null("")).with_row_index("interaction")
+
+
 def attempted_references(references: Lazy[MemoryReferences], interactions: pl.DataFrame) -> pl.DataFrame:
     """memory_id, interaction, is_injected, is_referenced, of interactions with an attempt.
 

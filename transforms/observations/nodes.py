@@ -24,7 +24,7 @@ HEALTH_OBSERVED = TableInput(
 )
 
 OBSERVATIONS: tuple[Node, ...] = (
-    Node("", outputs=(READY_TEXTS,), inputs={}),
+    Node("slowwave.transforms.observations.pairs.texts:ready_texts", outputs=(READY_TEXTS,), inputs={}),
     Node(
         "slowwave.transforms.observations.curation.curation_decisions:curation_decisions",
         outputs=(CURATED_BY_RULES,),

@@ -28,6 +28,7 @@ USAGE: tuple[Node, ...] = (
         "slowwave.transforms.evidence.reach:bound_days",
         outputs=(BOUND_DAYS,),
         inputs={"interactions": REPLAYED, "reaches": BOUND_REACHES},
+        unless_empty="reaches",
         grain="day",
         stage="fits",
     ),

@@ -90,6 +90,19 @@ def test_evidence_that_is_published_too_is_told_apart(tmp_path: Path):
     assert set(found["evidence_memory_references"].sources["landed_interactions"]) >= {"memories_used", "response"}
 
 
+def test_how_each_table_is_reused_is_told(tmp_path: Path, ask: Ask):
+    found = steps(None, tmp_path)
+    assert {step.name for step in found.values() if step.kind != "landed" and not step.reuse} == set()
+    told = {name: found[f"published_{name}"].reuse for name in ("memory_health", "landed_days", "counted_outcomes")}
+    assert told == {
+        "memory_health": "written whole each night",
+        "landed_days": "rows of unchanged days are reused",
+        "counted_outcomes": "rows of days that come out the same stay",
+    }
+    assert found["published_memory_health_history"].reuse == "rows before the first changed day are reused"
+    assert "  written whole each night · " in ask()
+
+
 def test_rows_are_those_of_the_last_publish(tmp_path: Path):
     home = published_home(tmp_path / "home", memory("m-1"), memory("m-2"), interaction("i-1", memories_used=["m-1"]))
     found = {step.id: step for step in of_home(home.settings, None)}

@@ -20,7 +20,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.nightly.build import build
 from slowwave.flows.nightly.nightly import make_plan, nightly, start_run
-from slowwave.flows.publish import large_days
+from slowwave.flows.publish import replay_inputs
 from slowwave.flows.publish.build_tasks import BuildTask, build_tasks, replay, run_build_task
 from slowwave.flows.publish.replay import batches_of_days, build_days
 from slowwave.transforms.evidence.tables import MemoryReferences
@@ -102,7 +102,7 @@ def test_a_worker_without_the_lake_says_so(tasks: list[BuildTask], tmp_path: Pat
 @pytest.mark.parametrize("at_once", [1_000, 4])
 def test_a_day_in_buckets_is_the_day(home: SmallHome, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
     """Of two projects, one of them far larger; what was found before a kill is not looked for again."""
-    monkeypatch.setattr(large_days, "_MERGED_AT_ONCE", at_once)
+    monkeypatch.setattr(replay_inputs, "_MERGED_AT_ONCE", at_once)
     day = {"created_at": "2026-03-09T09:00:00Z"}
     said = "Prices are integers of the smallest coin of m1. Decision: we keep them so."
     home.land(memory("m2", project="blog"), *(interaction(f"j{n:02}", response=said, **day) for n in range(20)))

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from slowwave.flows.kernel.stage_costs import StageCosts, heard_by
+from slowwave.flows.publish import runner as publishing
 from slowwave.flows.publish.runner import Runner
 from slowwave.transforms.core.frames import FrameError
 from slowwave.transforms.core.node import Handed, LandedInput, Node, TableInput, in_order
@@ -109,7 +110,7 @@ CHOOSING = Node(
 DAILY = Node(f"{HERE}by_day", outputs=(ByDay,), inputs={"counts": Counts, "split": SPLIT}, grain="day")
 
 
-class Shell:
+class Shell(publishing.Shell):
     """A log of two days, whose tables go into a dict."""
 
     def __init__(self) -> None:
@@ -119,10 +120,14 @@ class Shell:
     def reader(self, given: Any) -> Callable[[Runner], Any] | None:
         return (lambda _: 5) if given is LIMIT else None
 
-    def rows(self, rows: LandedInput, days: Iterable[date] | None) -> pl.LazyFrame:
+    def rows(self, rows: LandedInput, days: Iterable[date] | None, keys: pl.DataFrame | None = None) -> pl.LazyFrame:
         assert rows is ROWS
+        assert keys is None
         assert days is None
         return pl.LazyFrame({"prompt": ["a bb", "ccc dddddd"]})
+
+    def partitions(self, table: type[Table]) -> dict[date, str]:
+        return {day: f"{table.name} of {day}" for day in DAYS}
 
     def is_stored(self, table: type[Table]) -> bool:
         return table is Counts

@@ -13,8 +13,9 @@ from polars.testing import assert_frame_equal
 from small_home import SmallHome, interaction, memory, outcome
 
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.publish import large_days, log_as_of
-from slowwave.flows.publish.large_days import interactions_of
+from slowwave.flows.publish import log_as_of
+from slowwave.flows.publish import replay_inputs as parts
+from slowwave.flows.publish.day_reader import interactions_of, replay_inputs
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.transforms.landing.tables import Interactions, Outcomes
 from slowwave.transforms.params import Params
@@ -75,11 +76,11 @@ def test_a_day_read_in_parts_is_what_it_is_when_read_whole(
     parted = LogAsOf(lake, START + timedelta(days=14), Params())
     rows = 0
     for day in log.files(Interactions):
-        whole = log.replay_inputs(day, keep=False)
+        whole = replay_inputs(log, day, keep=False)
         with monkeypatch.context() as few:
-            few.setattr(large_days, "MANY_BYTES", 0)
-            few.setattr(large_days, "_ROWS_AT_ONCE", 3)
-            found = parted.replay_inputs(day, keep=False)
+            few.setattr(parts, "MANY_BYTES", 0)
+            few.setattr(parts, "_ROWS_AT_ONCE", 3)
+            found = replay_inputs(parted, day, keep=False)
             again = interactions_of(parted, day, found)
         assert whole.interactions is not None
         assert_frame_equal(again, whole.interactions, check_row_order=False, check_column_order=False)

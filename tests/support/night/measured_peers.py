@@ -122,7 +122,8 @@ def learned(home: str, as_of: str) -> Said:
     run = start_run(Settings(Path(home)), "nightly")
     plan = make_plan(run, parse_as_of(as_of))
     begun = cpu_seconds()
-    counted = Runner(NODES, PUBLISHED, PublishShell(run, plan), run.params, plan.log.as_of).value(CountedOutcomes)
+    shell = PublishShell(plan, run.run_id)
+    counted = Runner(NODES, PUBLISHED, shell, run.params, plan.log.as_of).value(CountedOutcomes)
     return {"each": cpu_seconds() - begun, "rows": counted.height}
 
 
