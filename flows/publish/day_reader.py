@@ -16,7 +16,6 @@ from slowwave.flows.lake.lake import LakeFile, scan_declared, written_columns
 from slowwave.flows.lake.pieces import Between
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.replay_inputs import ReplayInputs, Times, parts_of_day, together
-from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.core.frames import framed
 from slowwave.transforms.core.hashing import rows_digest
 from slowwave.transforms.core.node import LandedInput, Node
@@ -45,7 +44,11 @@ class DayReader:
 
     def read(self, name: str) -> Any:  # noqa: ANN401 - a frame, or what is installed
         """What is there already: the log has it, or it is installed with Slowwave."""
-        return word_vectors if name == "word_vectors" else getattr(self._log, name)
+        if name != "word_vectors":
+            return getattr(self._log, name)
+        from slowwave.flows.publish.word_vectors import word_vectors  # slow to load, and not read where nothing is new
+
+        return word_vectors
 
     def rows(self, rows: LandedInput, days: Iterable[date] | None, keys: pl.DataFrame | None = None) -> pl.LazyFrame:
         """Winning rows of a landed table, of all days or of these, and no more of them than is asked for.

@@ -51,7 +51,7 @@ def test_one_table_is_drawn_step_by_step(home: SmallHome, monkeypatch: pytest.Mo
     named = named_in_frame(app)
     assert named[-1] == "project_health"
     assert {"memory_health", "memory_states", "memories"} <= set(named)
-    assert "Made by slowwave.transforms.health.project.project_health:project_health (whole · 1 row · " in words(app)
+    assert "Made by slowwave.transforms.health.project.project_health:project_health (written whole each night · 1 row · " in words(app)
 
 
 def test_the_frame_runs_and_loads_nothing_whatever_a_table_is_called() -> None:
@@ -71,6 +71,6 @@ def test_to_one_user_it_does_not_say_how_many_rows_others_have(
     published = Published(home.settings.current.resolve(strict=True), Narrowed(user="ada"))
     said = words(drawn(lineage_page, published, table="project_health"))
     published.close()
-    assert "project_health:project_health (whole" in said
+    assert "project_health:project_health (written whole each night" in said
     assert "1 row" not in said
     assert "What it cost" not in said

@@ -56,10 +56,8 @@ def home(tmp_path_factory) -> SmallHome:
         memory("m1", changed_at="2026-03-03T00:00:00Z", recorded_at="2999-01-01T00:00:00Z", content="Told later."),
         memory("everywhere", project="", memory_type="preference"),
         memory("lapsed", expires_at="2026-03-02T08:00:00Z"),
-        memory("drafting", project="books", content="Ada is writing a book on eel traps"),
-        memory(
-            "out", project="books", content="Ada published her book on eel traps", changed_at="2026-03-02T07:00:00Z"
-        ),
+        memory("drafting", project="books", content="The API port is 8080"),
+        memory("out", project="books", content="The API port is now 9090", changed_at="2026-03-02T07:00:00Z"),
         memory("hostile\x1b[31m", content=HOSTILE * 9, project=HOSTILE, reason=HOSTILE, changed_by=HOSTILE),
         interaction("before", created_at="2026-03-01T07:59:59Z"),
         interaction("early", created_at="2026-03-02T07:00:00Z", project="elsewhere", memories_used=["lapsed"]),
@@ -236,8 +234,8 @@ def test_a_memory_of_every_project(why):
 def test_a_memory_says_how_what_it_states_has_changed(why, memory_id):
     (changed,) = why(memory_id).found["changed"]
     out = " ".join(why(memory_id, output="text").out.split())
-    assert "what it states has changed: “is writing a book” since 2026-03-01" in out
-    assert f"then “published her book” since 2026-03-02 (slowwave why {changed['observation_id']})" in out
+    assert "what it states has changed: “8080” since 2026-03-01" in out
+    assert f"then “9090” since 2026-03-02 (slowwave why {changed['observation_id']})" in out
     assert why("everywhere").found["changed"] == []
 
 
