@@ -51,7 +51,8 @@ def test_one_table_is_drawn_step_by_step(home: SmallHome, monkeypatch: pytest.Mo
     named = named_in_frame(app)
     assert named[-1] == "project_health"
     assert {"memory_health", "memory_states", "memories"} <= set(named)
-    assert "Made by slowwave.transforms.health.project.project_health:project_health (written whole each night · 1 row · " in words(app)
+    made_by = "Made by slowwave.transforms.health.project.project_health:project_health"
+    assert f"{made_by} (written whole each night · 1 row · " in words(app)
 
 
 def test_the_frame_runs_and_loads_nothing_whatever_a_table_is_called() -> None:
