@@ -30,7 +30,7 @@ from slowwave.flows.lake import pieces as pieces_of_files
 from slowwave.flows.lake.current import pointer
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.pieces import Between, footer, pieces, with_columns
-from slowwave.flows.publish import large_days, log_as_of
+from slowwave.flows.publish import log_as_of, replay_inputs
 from slowwave.transforms.evidence.buckets import ORDER
 from tests.laws.home import Home
 
@@ -123,8 +123,8 @@ def test_what_is_read_in_parts_is_the_same_from_copies_and_from_the_bucket(
     new_home: Callable[[], Home], monkeypatch: pytest.MonkeyPatch, expected: dict[str, str]
 ) -> None:
     monkeypatch.setattr(log_as_of, "_MANY_FILES", 1)
-    monkeypatch.setattr(large_days, "MANY_BYTES", 0)
-    monkeypatch.setattr(large_days, "_ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(replay_inputs, "MANY_BYTES", 0)
+    monkeypatch.setattr(replay_inputs, "_ROWS_AT_ONCE", 7)
     monkeypatch.setattr(pieces_of_files, "_LITTLE_BYTES", 0)
     monkeypatch.setattr(pieces_of_files, "_OFTEN_ENOUGH", 64)
     home, other = new_home(), new_home()
