@@ -19,6 +19,7 @@ _TERMS = {
     "points": "effect",
     "never visible": "ignored",
     "hard task": "hard task",
+    "cost": "cost",
     "answers": "reference",
 }
 _TERM = re.compile(f"({'|'.join(map(re.escape, _TERMS))})")

@@ -239,10 +239,16 @@ def _costing(asked: _Asked) -> Tile:
         figure=in_short(per_week),
         unit="tokens/week",
         change="" if not before else f"{signed_percent(per_week / before - 1)} {asked.against}".strip(),
-        says=f"{percent(unused / total)} unused.{_money_words(per_week, total, shown.activity)}",
+        says=f"{percent(unused / total)} unused{_money_words(per_week, total, shown.activity)}.",
         values=[float(shown.sum("injected_tokens", bar)) for bar in asked.bars],
         values_are="Injected tokens over time",
+        named=[_memory(row, in_short(row["injected_tokens"])) for row in _heaviest(asked).iter_rows(named=True)],
     )
+
+
+def _heaviest(asked: _Asked) -> pl.DataFrame:
+    """Return the memory that took most tokens on all days: to ask it of some days would read all references."""
+    return asked.answers.rows("heaviest_memories", 1, **asked.shown.scope.of_project)
 
 
 def _money_words(per_week: float, injected: int, activity: pl.DataFrame) -> str:
@@ -255,7 +261,7 @@ def _money_words(per_week: float, injected: int, activity: pl.DataFrame) -> str:
     if not tokens or not cost:
         return ""
     is_part = injected < tokens
-    return f" {per_week / tokens * cost:,.2f}/week, units as logged." if is_part else ""
+    return f"; cost {per_week / tokens * cost:,.2f}/week" if is_part else ""
 
 
 def _weeks(part: _Part) -> float:
@@ -279,7 +285,7 @@ def _ignored_tile(asked: _Asked) -> Tile:
     return replace(
         tile,
         figure=f"{ignored:,}",
-        unit=f"of {number_of(judged, 'instruction')} injected ≥ 10×, never visible",
+        unit=f"of {judged:,} injected ≥ 10×, never visible",
         named=[_memory(row, f"{row['injected_count']:,}×") for row in most.iter_rows(named=True)],
     )
 
@@ -311,14 +317,14 @@ def _failing(asked: _Asked) -> Tile:
 
 
 def _strategy(row: Mapping[str, Any]) -> Named:
-    where = f" at {_short(row['task_type'])}" if row["task_type"] else ""
+    where = " / ".join(filter(None, (project_label(row["project"]), row["task_type"])))
     better = f"; try {_short(row['better_alternative'])}" if row["better_alternative"] else ""
     return Named(
         _short(row["pattern"]),
-        f"{_failed(row['failures'], row['attempts'])}{where}{better}",
+        f"{_failed(row['failures'], row['attempts'])}{better}",
         view(FIRST_PAGE, **opened_by(row)),
         case_command(row["pattern"], row),
-        _whole(f"{row['pattern']} ({project_label(row['project'])}): {row['why_bad']}"),
+        _whole(f"{row['pattern']} ({where}): {row['why_bad']}"),
     )
 
 

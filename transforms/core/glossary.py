@@ -30,6 +30,7 @@ GLOSSARY: Mapping[str, str] = {
     "not randomised": "Compared within project, agent and kind of task: other causes are possible.",
     "not comparable": "All attempts with a memory against all without: no statement about the memories.",
     "simple average (Laplace)": "(successes + 1) / (attempts + 2), to compare better estimates with.",
+    "cost": "What producers logged for an interaction, in their unit; of memories the part of their tokens.",
     "strategy": "The way in which an agent went about a kind of task, as the log names it.",
     "hard task": "A kind of task at which nobody succeeds, whatever the strategy.",
     "best so far": "Of the tried strategies the one with the highest lower end of its interval.",

@@ -24,7 +24,7 @@ from slowwave.dashboards.templates import render_template
 _MANY = 100_000
 _SHOWN_PROJECTS = 20
 _RECIPES = ("activity_by_day", "references_by_day")
-_ALL_DAYS = "Effects of single memories, ignored instructions, failing strategies and actions are of all days."
+_ALL_DAYS = "Single memories, failing strategies and actions are of all days."
 _ALL_AGENTS = f"{_ALL_DAYS[:-1]}, and but for strategies of all agents."
 
 

@@ -104,6 +104,7 @@ FIRST_ROWS = {
     "activity_by_day": {"day": "2026-03-02", "injected": 6, "used": 2, "tokens": None},
     "attempts_by_injection": {"has_memory": False, "offered_count": 1, "probability": 0.5, "attempts": 20},
     "injected_memories": {"memory_id": "bad advice", "injected": 20, "used": 0, "is_unused": True},
+    "heaviest_memories": {"memory_id": "bad advice", "injected_count": 20},
     "memories_by_use": {"use": "used", "memories_count": 6, "tokens": 76},
     "ignored_instructions": {"memory_id": "tabs", "injected_count": 1},
     "corrected_rows": {"interaction_id": "i5", "versions": 2},
