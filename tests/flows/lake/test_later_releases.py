@@ -27,7 +27,9 @@ pytestmark = pytest.mark.slow  # whole homes and commands: continuous integratio
 
 OLDEST = "0.1.0"
 LANDED, EVIDENCE = "transforms/landing/tables.py", "transforms/evidence/tables.py"
-_REINFORCE = '    reinforce: bool = column("false: echoed and used are not looked for in this row.", default=True)\n'
+_REINFORCE = (
+    '    reinforce: bool = column("false: quoted and used memories are not looked for in this row.", default=True)\n'
+)
 _NEW = ", default=None, since=2)\n"
 # Fields that producers sent before any release knew them.
 FROM_EXTRA = ((LANDED, _REINFORCE, _REINFORCE + f'    temperature: float | None = column("Temperature."{_NEW}'),)
@@ -117,7 +119,7 @@ NODE = """    Node(
         is_in_lake=True,
     ),
 """
-WORDS = '    Node("", outputs=(WORD_VECTORS,), inputs={}),\n'
+WORDS = '    Node("", reads="word_vectors", outputs=(WORD_VECTORS,), inputs={}),\n'
 
 
 def add_a_column(home: SmallHome) -> None:
