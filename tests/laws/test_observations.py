@@ -115,7 +115,7 @@ def test_a_crash_between_delete_and_insert_cannot_be(tmp_path: Path) -> None:
         raise OSError(message)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("slowwave.flows.publish.day_reader.word_vectors", failing)
+        patch.setattr("slowwave.flows.publish.word_vectors.word_vectors", failing)
         with pytest.raises(OSError, match="embedding is down"):
             home.nightly(AS_OF)
     assert home.current == path

@@ -11,7 +11,7 @@ import pytest
 from small_home import MEMORY, SmallHome, interaction, memory, outcome
 
 from slowwave.flows.lake.published import current_run
-from slowwave.flows.publish import shell
+from slowwave.flows.publish import day_reader
 
 AS_OF = datetime(2026, 3, 9)  # noqa: DTZ001 - UTC
 ASKED = "SELECT * EXCLUDE (run_id) FROM memory_health ORDER BY memory_id"
@@ -60,5 +60,5 @@ def test_it_is_the_same_however_many_days_are_read_together(tmp_path: Path, monk
     together = health(home)
     assert together["confirmed_count"].sum() > 0
     assert together["lift_basis"].to_list() == ["randomised"] * 2
-    monkeypatch.setattr(shell, "_ATTEMPTED_BYTES", 1)
+    monkeypatch.setattr(day_reader, "_KEYS_BYTES", 1)
     assert health(home).equals(together)
