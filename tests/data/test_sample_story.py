@@ -109,7 +109,7 @@ def test_the_first_screen_names_both_and_compares_with_the_days_before(home: Sma
     assert "randomised" in first
     assert "(may be chance)" not in first
     assert " before" in first
-    assert "; cost 0." in first
+    assert ">cost</abbr> 0." in first
 
 
 def test_the_first_screen_and_the_recipes_count_uses_alike(home: SmallHome, ask: Ask) -> None:
