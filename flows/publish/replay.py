@@ -253,11 +253,11 @@ class _Building(Shell):
         """What is computed from the buckets of the one day, one after the other."""
         ((day, names),) = self._names.items()
 
-        def taken(of: Any) -> Any:  # noqa: ANN401 - a table, and its rows
+        def read_input(of: Any) -> Any:  # noqa: ANN401 - a table, and its rows
             if of not in self._in_buckets():
                 return self.scan_table(of, [day]).drop("day")
             parts = [bucket_name(names[of.name], bucket) for bucket in self._buckets]
             return (self._log.lake.scan_evidence(of, {day: part}).drop("day") for part in parts)
 
-        inputs = {name: taken(of) for name, of in node.inputs.items()}
+        inputs = {name: read_input(of) for name, of in node.inputs.items()}
         yield imported_function(node.of_parts)(**inputs, params=node.select_params(self._log.params))
