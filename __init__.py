@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
-from slowwave.flows.kernel.columns.declared import LISTS
+from slowwave.flows.kernel.declared_columns import LISTS
 from slowwave.flows.land.writer import Writer, WriterStats, default_writer, flush
 
 __version__ = "0.1.0"

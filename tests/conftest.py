@@ -15,7 +15,7 @@ import pytest
 from hypothesis import settings
 from thorough import IS_DRAWN, IS_THOROUGH, drawn
 
-from slowwave.flows.kernel.processes.threads import use_one_thread
+from slowwave.flows.kernel.processes import use_one_thread
 
 # The same examples in every run; `make test-all` draws others by a seed that it prints.
 settings.register_profile("same", deadline=None, derandomize=True, max_examples=6)

@@ -14,22 +14,18 @@ from slowwave.transforms.decisions.forgetting.params import ForgettingParams
 from slowwave.transforms.decisions.review.params import ReviewQueueParams
 from slowwave.transforms.evidence.params import ALIKE_IN_SHORT, IN_FORMER_NAMES, UNNAMED, EvidenceParams
 from slowwave.transforms.evidence.scopes import ScopeParams
-from slowwave.transforms.grouping.errors.params import ErrorParams
-from slowwave.transforms.grouping.strategies.params import StrategyParams
+from slowwave.transforms.grouping.params import ErrorParams, StrategyParams
 from slowwave.transforms.health.answerable.params import AnswerParams
 from slowwave.transforms.health.params import ReviewParams, StatedConfidenceParams, VerdictParams
 from slowwave.transforms.health.project.params import ProjectHealthParams
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 from slowwave.transforms.learning.attempts.params import AttemptParams
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
-from slowwave.transforms.learning.heuristic_params import HeuristicParams
-from slowwave.transforms.learning.scorecard.params import ScorecardParams
+from slowwave.transforms.learning.params import HeuristicParams, ScorecardParams
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 from slowwave.transforms.llm.params import LlmParams
 from slowwave.transforms.observations.params import ObservationParams
-from slowwave.transforms.usage.need.params import NeedParams
-from slowwave.transforms.usage.strength.params import StrengthParams
-from slowwave.transforms.usage.trend.params import TrendParams
+from slowwave.transforms.usage.params import NeedParams, StrengthParams, TrendParams
 
 
 class Params(BaseModel):

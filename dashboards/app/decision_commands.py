@@ -47,7 +47,7 @@ class DecisionCommand:
     verb: str
     targets: Sequence[str]
     options: Mapping[str, str] = field(default_factory=dict)
-    expect: str = ""  # what it is refused without, see `flows/decide/expectation.py`; '' nothing
+    expect: str = ""  # what it is refused without, see `flows/decide/decisions.py`; '' nothing
 
     @property
     def line(self) -> str:

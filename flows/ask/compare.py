@@ -7,7 +7,7 @@ folder. Files that a landing or a prune takes away meanwhile are looked for agai
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -17,28 +17,66 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from slowwave.flows.ask.aside_lake import AsideLake
-from slowwave.flows.ask.diff.diff_rows import row_changes
-from slowwave.flows.ask.diff.diff_tables import TableDiff, columns_of, quoted_name, table_diff
-from slowwave.flows.kernel.code_hash import code_hash
+from slowwave.flows.ask.diff.diff_rows import TableDiff, columns_of, quoted_name, row_changes, table_diff
 from slowwave.flows.kernel.errors import AuditFailedError, UserError, WrongUsageError
 from slowwave.flows.kernel.run_ids import new_run_id, utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quote_shortened
+from slowwave.flows.kernel.version import code_hash
+from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.engine import suited_engine
-from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.landed_lake import landed_lake
-from slowwave.flows.lake.published import current_run
+from slowwave.flows.lake.lake import Lake, landed_lake
 from slowwave.flows.nightly.build import build
 from slowwave.flows.nightly.nightly import make_plan
-from slowwave.flows.publish.plan import BuildPlan
+from slowwave.flows.publish.plan import BuildPlan, DayPlan
 from slowwave.flows.publish.publish import publish
 from slowwave.flows.publish.run import Progress, Run
 from slowwave.transforms.core.methods.registry import compared_by, method
+from slowwave.transforms.core.schema import Table
 from slowwave.transforms.graph import EVIDENCE, PUBLISHED
-from slowwave.transforms.landing.ledger_tables import Runs
-from slowwave.transforms.landing.set_aside_tables import SetAside
+from slowwave.transforms.landing.ledger_tables import Runs, SetAside
 from slowwave.transforms.params import Params
+
+# A lake to compute from without writing into it: what would have to be built there is built aside.
+
+
+class AsideLake(Lake):
+    """The lake at `root`, whose days `built_aside` lie in another folder; nothing in it is written but those."""
+
+    def __init__(self, root: Path, aside: Path) -> None:
+        super().__init__(root)
+        self._aside = Lake(aside)
+        self._built: set[tuple[str, date, str]] = set()
+
+    def build_aside(self, days: Iterable[DayPlan]) -> None:
+        """From now on the partitions that these days lack are looked for, and written, aside."""
+        self._built.update((table, day.day, day.names[table]) for day in days for table in day.missing)
+
+    def write_evidence(
+        self, table: type[Table], day: date, name: str, frame: pl.DataFrame, *, verify: bool = False
+    ) -> None:
+        """Keep a partition that is built aside; of anything else nothing is kept."""
+        if self._is_aside(table, day, name):
+            super().write_evidence(table, day, name, frame, verify=verify)
+
+    def write_evidence_parts(
+        self, table: type[Table], day: date, name: str, parts: Iterator[pl.DataFrame], *, verify: bool = False
+    ) -> None:
+        """As `write_evidence`."""
+        if self._is_aside(table, day, name):
+            super().write_evidence_parts(table, day, name, parts, verify=verify)
+
+    def write_packed_evidence(self, table: type[Table], day: date, name: str, packed: memoryview) -> None:
+        """Keep nothing: what comes packed is never built aside."""
+
+    def evidence_path(self, table: type[Table], day: date, name: str) -> Path:
+        """Where a day's partition with this name is."""
+        lake = self._aside if self._is_aside(table, day, name) else super()
+        return lake.evidence_path(table, day, name)
+
+    def _is_aside(self, table: type[Table], day: date, name: str) -> bool:
+        return (table.name, day, name.partition(".")[0]) in self._built  # what follows tells a bucket of a partition
+
 
 _TRIES = 3
 _MEMORY = "1GB"

@@ -15,7 +15,7 @@ import duckdb
 from slowwave.flows.ask.own_files import OwnFile, copy_own_file
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.lake.current.pointer import bucket_of, follow
+from slowwave.flows.lake.current import bucket_of, follow
 
 if TYPE_CHECKING:
     import polars as pl

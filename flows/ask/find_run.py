@@ -8,7 +8,7 @@ from pathlib import Path
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quote_shortened
-from slowwave.flows.lake.published import current_run, run_path
+from slowwave.flows.lake.current import current_run, run_path
 
 _MANY_NAMED = 5
 

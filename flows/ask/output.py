@@ -55,7 +55,7 @@ def write_rows(
     rest = iter(batches)
     batches = itertools.chain([next(rest, [])], rest)
     if output == "table":
-        from slowwave.flows.ask.formats.table import write_table  # rich is slow to load
+        from slowwave.flows.ask.output_table import write_table  # rich is slow to load
 
         write_table(names, batches, can_cut_all=can_cut_all)
     else:
@@ -89,13 +89,13 @@ def _write_csv(names: Sequence[str], batches: Iterable[Sequence[Row]], to: Binar
 
 
 def _write_markdown(names: Sequence[str], batches: Iterable[Sequence[Row]], to: BinaryIO) -> None:
-    from slowwave.flows.ask.formats.markdown import write_markdown  # as a table
+    from slowwave.flows.ask.output_table import write_markdown  # as a table
 
     write_markdown(names, batches, to)
 
 
 def _write_workbook(names: Sequence[str], batches: Iterable[Sequence[Row]], to: BinaryIO) -> None:
-    from slowwave.flows.ask.formats.workbook import write_workbook  # slow to load
+    from slowwave.flows.ask.workbook import write_workbook  # slow to load
 
     write_workbook(names, batches, to)
 

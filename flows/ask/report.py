@@ -25,7 +25,7 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.kernel.store import write_durably
 from slowwave.flows.kernel.terminal import shorten_to_width
-from slowwave.flows.lake.published import current_run, report_file
+from slowwave.flows.lake.current import current_run, report_file
 
 STANDARD_OUTPUT = "-"
 _LATEST = "latest.html"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
-from collections.abc import Awaitable, Callable, Collection
-from contextlib import suppress
+import zlib
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from starlette.applications import Starlette
@@ -16,15 +19,169 @@ from starlette.routing import Route
 
 from slowwave.flows.capture import otlp_wire
 from slowwave.flows.capture.admitted import is_addressed, is_of_other_site
-from slowwave.flows.capture.bodies import RefusedBodyError, unpacked_body
 from slowwave.flows.capture.committer import Committer
 from slowwave.flows.capture.counts import ReceiverCounts
-from slowwave.flows.capture.limits import BufferedBytes, Limits, Rates
+from slowwave.flows.capture.limits import BufferedBytes, FullError, Limits, Rates
 from slowwave.flows.capture.posts import HttpAnswer, Post, Sender, Where, error_answer, later
-from slowwave.flows.capture.remembered import PostAnswerCache
 from slowwave.flows.capture.senders import Senders
 from slowwave.flows.capture.spool import Spool
 from slowwave.flows.kernel.errors import UserError
+
+# The body of a request, within bounds of size and time, unpacked.
+
+_GZIP = 16 + zlib.MAX_WBITS
+_AT_ONCE = 2**16
+_BLOCK = 2**20
+# Each costs what is unpacked of it and more: eight megabytes may be of 400,000 that hold nothing.
+_MOST_MEMBERS = 10_000
+
+
+class RefusedBodyError(Exception):
+    """A body cannot be taken."""
+
+    def __init__(self, answer: HttpAnswer) -> None:
+        super().__init__(answer.status)
+        self.answer = answer
+
+
+@asynccontextmanager
+async def unpacked_body(request: Request, limits: Limits, held: BufferedBytes) -> AsyncIterator[bytes]:
+    """The body of a request, held as long as the context lasts. Raises RefusedBodyError."""
+    coding = request.headers.get("content-encoding", "identity").strip().lower()
+    if coding not in {"identity", "gzip", ""}:
+        raise RefusedBodyError(error_answer(415, "send it as it is, or as gzip"))
+    taken = _Taken(held)
+    try:
+        packed = await _body(request, limits, taken)
+        if coding != "gzip":
+            yield packed
+        elif len(packed) < _AT_ONCE:
+            yield _unpack_gzip(packed, limits.unpacked_bytes, taken)
+        else:
+            yield await asyncio.to_thread(_unpack_gzip, packed, limits.unpacked_bytes, taken)
+    except FullError:
+        raise RefusedBodyError(later("too much is being taken in right now", 1)) from None
+    finally:
+        held.release(taken.bytes)
+
+
+class _Taken:
+    """What one request holds."""
+
+    def __init__(self, held: BufferedBytes) -> None:
+        self._held = held
+        self.bytes = 0
+
+    def add(self, size: int) -> None:
+        self._held.add(size)
+        self.bytes += size
+
+
+async def _body(request: Request, limits: Limits, taken: _Taken) -> bytes:
+    too_large = RefusedBodyError(error_answer(413, f"a body may have {limits.body_bytes:,} bytes: post it in parts"))
+    stated = request.headers.get("content-length", "")
+    if stated.isdecimal() and int(stated) > limits.body_bytes:
+        raise too_large
+    body = bytearray()
+    try:
+        async with asyncio.timeout(limits.body_seconds):
+            async for block in request.stream():
+                if len(body) + len(block) > limits.body_bytes:
+                    raise too_large
+                taken.add(len(block))
+                body += block
+    except TimeoutError:
+        slow = f"the body did not come whole within {limits.body_seconds:g} s"
+        raise RefusedBodyError(error_answer(408, slow)) from None
+    return bytes(body)
+
+
+def _unpack_gzip(packed: bytes, most: int, taken: _Taken) -> bytes:
+    """What gzip holds, which may be of several members, a block at a time: a bomb is dropped as soon as it is known."""
+    out, rest, members = bytearray(), memoryview(packed), 0
+    try:
+        while rest:
+            members += 1
+            if members > _MOST_MEMBERS:
+                raise RefusedBodyError(error_answer(400, f"the gzip is of more than {_MOST_MEMBERS:,} parts"))
+            member = zlib.decompressobj(_GZIP)
+            while not member.eof:
+                given = rest[:_AT_ONCE]
+                block = member.decompress(given, _BLOCK)
+                left = member.unused_data if member.eof else member.unconsumed_tail
+                rest = rest[len(given) - len(left) :]
+                if len(out) + len(block) > most:
+                    raise RefusedBodyError(
+                        error_answer(413, f"a body may have {most:,} bytes unpacked: post it in parts")
+                    )
+                taken.add(len(block))
+                out += block
+                if not block and not rest and not member.eof:
+                    raise RefusedBodyError(error_answer(400, "the gzip is cut short"))
+    except zlib.error:
+        raise RefusedBodyError(error_answer(400, "the body is no gzip")) from None
+    return bytes(out)
+
+
+# Answers by the key of their request: who posts the same again, or twice at once, is told the same.
+
+_MOST = 10_000
+_MOST_BYTES = 32 * 2**20
+_LEAST_BYTES = 500
+_GIVEN_UP = 500
+OTHER_BODY = "the Idempotency-Key was used for another body: choose a new one"
+
+Key = tuple[str, str, str]
+
+
+@dataclass
+class _Told:
+    digest: bytes
+    answer: asyncio.Future[HttpAnswer]
+    size: int = 0
+
+
+class PostAnswerCache:
+    """The latest answers, for one event loop; none of those that ask to post again."""
+
+    def __init__(self) -> None:
+        self._told: OrderedDict[Key, _Told] = OrderedDict()
+        self._bytes = 0
+
+    async def answer(self, key: Key, body: bytes, ask: Callable[[], Awaitable[HttpAnswer]]) -> HttpAnswer:
+        """What was, or is now, answered to this body under this key."""
+        digest = hashlib.sha256(body).digest()
+        told = self._told.get(key)
+        if told is not None:
+            if told.digest != digest:
+                return error_answer(422, OTHER_BODY)
+            self._told.move_to_end(key)
+            return await asyncio.shield(told.answer)
+        told = _Told(digest, asyncio.get_running_loop().create_future())
+        self._told[key] = told
+        try:
+            answer = await ask()
+        except BaseException:
+            self._told.pop(key, None)
+            told.answer.set_result(error_answer(503, "it was broken off: post it again"))
+            raise
+        told.answer.set_result(answer)
+        if answer.status >= _GIVEN_UP:
+            self._told.pop(key, None)
+        else:
+            told.size = len(answer.body) + _LEAST_BYTES
+            self._bytes += told.size
+            self._forget_oldest()
+        return answer
+
+    def _forget_oldest(self) -> None:
+        while self._told and (len(self._told) > _MOST or self._bytes > _MOST_BYTES):
+            key, told = next(iter(self._told.items()))
+            if not told.answer.done():
+                return
+            del self._told[key]
+            self._bytes -= told.size
+
 
 _POSTED: dict[str, Where] = {
     "/interactions": "interactions",

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.processes.children import end_child
+from slowwave.flows.kernel.processes import end_child
 from slowwave.flows.kernel.settings import Settings
 
 _STOP_SECONDS = 15

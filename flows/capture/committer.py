@@ -32,9 +32,8 @@ from slowwave.flows.land.formats.lines import has_too_many_values
 from slowwave.flows.land.received.file_names import Lane
 from slowwave.transforms.imports.otlp.trace_documents import kept_document, why_not_taken
 from slowwave.transforms.landing.mapping.rules import ReadingOptions
-from slowwave.transforms.landing.posted.landable_rows import TakenRows, taken_rows
-from slowwave.transforms.landing.posted.records import posted_records
-from slowwave.transforms.landing.posted.row_stamps import Receipt
+from slowwave.transforms.landing.posted_records import Receipt, posted_records
+from slowwave.transforms.landing.posted_rows import TakenRows, taken_rows
 
 _GROUP_BYTES = 2**20
 # How long others are waited for where several posted at once before: a fraction of what a file takes.

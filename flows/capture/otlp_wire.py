@@ -11,7 +11,7 @@ import orjson
 
 from slowwave.flows.capture.posts import HttpAnswer
 from slowwave.transforms.imports.otlp.trace_documents import Signal
-from slowwave.transforms.landing.posted.records import is_too_deep
+from slowwave.transforms.landing.posted_records import is_too_deep
 
 PROTOBUF = "application/x-protobuf"
 NEEDED = (

@@ -25,7 +25,7 @@ from slowwave.flows.kernel.progress import this_command
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import format_count, size_shown, terminal_safe
-from slowwave.flows.lake.published import current_run
+from slowwave.flows.lake.current import current_run
 
 Kind = Literal[
     "landed", "evidence", "quarantine", "ledger", "imports", "serving", "reports", "inbox", "prefect", "other"

@@ -18,10 +18,7 @@ import duckdb
 import polars as pl
 import typer
 
-from slowwave.flows.care.engine_line import engine_line
-from slowwave.flows.care.receiver_line import receiver_lines
-from slowwave.flows.care.settings_line import settings_line
-from slowwave.flows.care.source_lines import connected_lines
+from slowwave.flows.care.setup_lines import connected_lines, engine_line, receiver_lines, settings_line
 from slowwave.flows.care.surroundings import clock_line, prefect_server_line, versions_line
 from slowwave.flows.kernel.checks import CheckLine, print_check_lines, run_check, worst
 from slowwave.flows.kernel.doors import close_doors, home_umask, left_ajar
@@ -33,12 +30,11 @@ from slowwave.flows.kernel.storage.abilities import bucket_lacks
 from slowwave.flows.kernel.store import TEMPORARY
 from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import utc_text
-from slowwave.flows.lake.current.pointer import ask_once, bucket_of
+from slowwave.flows.lake.current import ask_once, bucket_of, current_run
+from slowwave.flows.lake.files import WHOLE_FORMAT
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.lake_format import WHOLE_FORMAT
 from slowwave.flows.lake.lifetime.horizons import read_horizon
 from slowwave.flows.lake.partitions import partitions_of
-from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.nightly.nights import ledger, running, stopped_night
 from slowwave.flows.nightly.notify import notify_settings

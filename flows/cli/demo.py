@@ -16,8 +16,8 @@ from slowwave.flows.kernel.lock import ensure_home
 from slowwave.flows.kernel.progress import Lines, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import format_count, shorten_to_width
+from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.demo_home import claim_for_demo, midnight_after
 from slowwave.flows.nightly.nightly import NightlyResult, nightly, start_run
 from slowwave.flows.nightly.screen import next_commands, result_lines, result_title

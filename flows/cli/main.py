@@ -14,7 +14,7 @@ from slowwave.flows.cli.commands import logs, nights, questions, results, stores
 from slowwave.flows.cli.groups import OLD_NAMES, Commands, group
 from slowwave.flows.kernel.doors import home_doors
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.processes.threads import use_one_thread
+from slowwave.flows.kernel.processes import use_one_thread
 from slowwave.flows.kernel.settings import settings_from_environment
 
 app = typer.Typer(
@@ -84,7 +84,7 @@ group(
 )
 group(
     "token",
-    "slowwave.flows.cli.network.token",
+    "slowwave.flows.cli.commands.token",
     "Say who may post rows or ask over the network, and of which project.",
     "slowwave token add shop-api --project shop",
     "slowwave token list",

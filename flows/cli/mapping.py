@@ -43,8 +43,7 @@ def suggest(
     from slowwave.flows.land.land import Landing
     from slowwave.flows.land.paths import path_deliveries
     from slowwave.flows.land.readings import mapping_path
-    from slowwave.transforms.landing.mapping.resemblance import likenesses
-    from slowwave.transforms.landing.mapping.suggestion import suggested_mapping
+    from slowwave.transforms.landing.mapping.resemblance import likenesses, suggested_mapping
 
     settings = settings_from_environment()
     path = mapping_path(settings, name) if name is not None else None

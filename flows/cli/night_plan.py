@@ -12,9 +12,8 @@ from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import utc_text
-from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.landed_lake import landed_lake
-from slowwave.flows.lake.published import current_run
+from slowwave.flows.lake.current import current_run
+from slowwave.flows.lake.lake import Lake, landed_lake
 from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.nightly.screen import day_lines
 from slowwave.flows.publish.log_as_of import LogAsOf

@@ -25,17 +25,21 @@ from slowwave.flows.kernel.progress import Screen, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import format_count, quote_shortened, size_shown, terminal_safe
 from slowwave.flows.kernel.times import parse_as_of
-from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.landed_lake import landed_lake
+from slowwave.flows.lake.lake import Lake, landed_lake
 from slowwave.flows.land.demo_home import demo_note
 from slowwave.flows.land.inbox import Delivery, inbox_deliveries, passed_over
 from slowwave.flows.land.land import Landing
 from slowwave.flows.land.paths import path_deliveries
 from slowwave.flows.land.readings import Readings
 from slowwave.flows.land.report import MAX_REFUSED, LandingReport
-from slowwave.flows.nightly.landing_lines.mapping_lines import mapping_uses
-from slowwave.flows.nightly.landing_lines.unknown_lines import retry_command, unknown_json
-from slowwave.flows.nightly.landing_lines.unmatched_lines import unmatched_ids, unmatched_json, unmatched_lines
+from slowwave.flows.nightly.landing_lines import (
+    mapping_uses,
+    retry_command,
+    unknown_json,
+    unmatched_ids,
+    unmatched_json,
+    unmatched_lines,
+)
 from slowwave.flows.nightly.nightly import (
     NightlyResult,
     land_paths,

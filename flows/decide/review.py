@@ -13,8 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.flows.decide.decisions import decision, land_decisions, landed_decisions, published_frames
-from slowwave.flows.decide.expectation import expectation
+from slowwave.flows.decide.decisions import decision, expectation, land_decisions, landed_decisions, published_frames
 from slowwave.flows.decide.listed import SHORTEST_ID
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now

@@ -16,7 +16,7 @@ from typing import Any
 
 from slowwave.flows.engines.cluster import TaskResult, WorkerEndedError, does_not_answer, run_task_message
 from slowwave.flows.engines.settings import EngineSettings
-from slowwave.flows.kernel.processes.threads import COMPUTING
+from slowwave.flows.kernel.processes import COMPUTING
 
 # The least that Ray takes: messages and results are small.
 _STORE_BYTES = 80 * 2**20

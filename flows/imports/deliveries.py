@@ -12,7 +12,7 @@ from typing import BinaryIO
 import zstandard
 
 from slowwave.flows.kernel.store import TEMPORARY, fsync_path, make_durable_folder
-from slowwave.transforms.landing.import_lines import import_name
+from slowwave.transforms.landing.delivered_rows import import_name
 
 _PREFIX = ".import-"
 _LEVEL = 3

@@ -16,6 +16,7 @@ from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.core.schema import Landed, polars_schema
 from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.landing.ledger_tables import CheckedFiles
 from slowwave.transforms.landing.set_aside import (
     FAILED,
     checks_digest,
@@ -24,7 +25,6 @@ from slowwave.transforms.landing.set_aside import (
     left_out_rows,
     read_by_checks,
 )
-from slowwave.transforms.landing.set_aside_tables import CheckedFiles
 
 # Files that are looked through together, up to this much of them.
 _READ_BYTES = 16 * 2**20

@@ -16,8 +16,7 @@ from pathlib import Path
 
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import write_durably
-from slowwave.flows.lake.files import check_format
-from slowwave.flows.lake.lake_format import LAKE_FORMAT, WHOLE_FORMAT
+from slowwave.flows.lake.files import LAKE_FORMAT, WHOLE_FORMAT, check_format
 from slowwave.flows.lake.lifetime.horizons import read_horizon
 from slowwave.flows.lake.lifetime.tombstones import FOLDER as ERASED
 

@@ -15,6 +15,8 @@ from typing import Any, cast
 import polars as pl
 
 from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.progress import this_command
+from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import on_disk, storage_of
 from slowwave.flows.kernel.store import row_groups_count, write_durably, write_parquet, write_parquet_parts
 from slowwave.flows.lake.files import LakeFile, LakeFormat, check_format, files_by_day, microseconds
@@ -23,8 +25,8 @@ from slowwave.flows.lake.pieces import gathered_pieces, with_columns
 from slowwave.transforms.core.frames import Lazy, T, conform
 from slowwave.transforms.core.hashing import digest, rows_digest
 from slowwave.transforms.core.schema import Landed, Table, polars_schema
+from slowwave.transforms.landing.ledger_tables import CheckedFiles
 from slowwave.transforms.landing.schema_changes import as_declared, lacks_only_new_columns
-from slowwave.transforms.landing.set_aside_tables import CheckedFiles
 from slowwave.transforms.landing.tables import Interactions
 
 _WIDER = pl.ScanCastOptions(
@@ -335,4 +337,17 @@ def make_lake(root: Path) -> Lake:
     """The lake at `root`, made where there is none."""
     lake = Lake(root)
     lake.prepare()
+    return lake
+
+
+# The lake as commands open it that need what has been landed.
+
+
+def landed_lake(settings: Settings) -> Lake:
+    """The lake; raises UserError where there is none yet, or when a newer version wrote it."""
+    lake = Lake(settings.lake_folder)
+    if not lake.is_there():
+        message = f"nothing has been landed in {settings.home} yet: run `{this_command()} land PATH` first"
+        raise UserError(message)
+    lake.check_format()
     return lake

@@ -14,9 +14,8 @@ from slowwave.transforms.core.schema import Table
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import EVIDENCE, STATES
 from slowwave.transforms.landing.decisions_table import Decisions
-from slowwave.transforms.landing.ledger_tables import LEDGER
+from slowwave.transforms.landing.ledger_tables import LEDGER, CheckedFiles
 from slowwave.transforms.landing.schema_changes import misfit
-from slowwave.transforms.landing.set_aside_tables import CheckedFiles
 from slowwave.transforms.landing.tables import LANDED
 
 _PUT_BACK = "put it back from a backup, or move it out of the lake"

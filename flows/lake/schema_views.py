@@ -35,10 +35,9 @@ from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import EVIDENCE
 from slowwave.transforms.landing.coerce import holds_ids
 from slowwave.transforms.landing.decisions_table import Decisions
-from slowwave.transforms.landing.ledger_tables import Runs
+from slowwave.transforms.landing.ledger_tables import CheckedFiles, Runs
 from slowwave.transforms.landing.schema_changes import from_extra
 from slowwave.transforms.landing.set_aside import LEAVE_IN, LEAVE_OUT, checks_digest
-from slowwave.transforms.landing.set_aside_tables import CheckedFiles
 from slowwave.transforms.landing.tables import LANDED
 
 _DAYS = "day=[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]/*.parquet"

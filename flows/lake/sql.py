@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from slowwave.flows.kernel.columns.declared import READ
+from slowwave.flows.kernel.declared_columns import READ
 from slowwave.flows.kernel.storage.storage import on_disk
 from slowwave.transforms.core.columns import EXPIRED_TEXT
 

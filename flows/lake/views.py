@@ -11,7 +11,7 @@ from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.checked_files import FileChecks, counted_rows
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.core.schema import Landed
-from slowwave.transforms.landing.lifetime.expired_texts import show_prompt
+from slowwave.transforms.landing.erasure import show_prompt
 from slowwave.transforms.landing.tables import LANDED, Interactions
 from slowwave.transforms.landing.versions import is_visible, winning_versions
 

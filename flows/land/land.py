@@ -23,20 +23,17 @@ from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.erased_rows import ERASED_REASON, NONE_ERASED, ErasedRows
 from slowwave.flows.lake.lifetime.tombstones import read_tombstones
-from slowwave.flows.land.batch import Batch
 from slowwave.flows.land.formats.chunk import Chunk
 from slowwave.flows.land.formats.delivery import chunks, file_hash, open_delivery
 from slowwave.flows.land.inbox import Delivery
 from slowwave.flows.land.paths import path_deliveries
 from slowwave.flows.land.quarantine import ChangedFileError, keep_bytes
 from slowwave.flows.land.readings import Readings
-from slowwave.flows.land.refused_rows import MOST_REFUSED, not_read_on, refused_frame
+from slowwave.flows.land.refused_rows import MOST_REFUSED, MOST_SHOWN, not_read_on, refused_frame, shown_rows
 from slowwave.flows.land.report import FileCounts, LandingReport
 from slowwave.flows.land.retry import Attempt, attempts, file_identity, rows_of_placed_files
-from slowwave.flows.land.same_file import remove_unchanged
-from slowwave.flows.land.shown_rows import MOST_SHOWN, shown_rows
-from slowwave.flows.land.small_files import FILE_NUMBER, SMALL_BYTES, SmallFiles, landed_together
-from slowwave.flows.land.stopped import CHANGED, StoppedError, check_unchanged, opened_again, stopping
+from slowwave.flows.land.small_files import FILE_NUMBER, SMALL_BYTES, Batch, SmallFiles, landed_together
+from slowwave.flows.land.stopped import CHANGED, StoppedError, check_unchanged, opened_again, remove_unchanged, stopping
 from slowwave.transforms.core.schema import Landed
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.landed_rows import FORMER_HASH, ROW_NUMBER, LandedRows, readable_rows

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import orjson
 import polars as pl
 
 from slowwave.flows.land.formats.chunk import BadRow, Chunk
-from slowwave.flows.land.report import FileCounts
+from slowwave.flows.land.report import FileCounts, ShownRow
 from slowwave.transforms.core.vocabularies import LandedTable
+from slowwave.transforms.landing.coerce import json_text
 from slowwave.transforms.landing.delivered_rows import RecordRows
-from slowwave.transforms.landing.landed_rows import QUARANTINE_SCHEMA, ROW_NUMBER
+from slowwave.transforms.landing.landed_rows import QUARANTINE_SCHEMA, ROW_NUMBER, LandedRows
+from slowwave.transforms.landing.tables import LANDED
 
 # What is longer is kept as bytes: every publish holds the text of all refused rows.
 _TEXT_CHARACTERS = 1_000_000
@@ -58,3 +61,34 @@ def _bad_row(row: BadRow) -> tuple[int | None, str, str, str, bool]:
         return row.row_number, "", row.reason, row.raw.decode(), row.is_whole
     except UnicodeDecodeError:
         return row.row_number, "", row.reason, row.raw.decode("utf-8", "backslashreplace"), False
+
+
+# The first rows of a rehearsal as delivered and as they would land, so that a mapping can be judged by eye.
+
+MOST_SHOWN = 3
+_INTERNAL = frozenset({ROW_NUMBER, "row_hash", "key_hash", "clears"})
+
+
+def shown_rows(landed: LandedRows, most: int) -> list[ShownRow]:
+    """The first rows of a chunk, `most` at most, by their numbers."""
+    if most <= 0:
+        return []
+    texts: dict[int, str] = {}
+    for part in landed.parts:
+        texts |= {number: part.rows.raw(i) for i, number in enumerate(part.rows.row_numbers[:most])}
+    return [ShownRow(number, texts[number], _after(landed, number)) for number in sorted(texts)[:most]]
+
+
+def _after(landed: LandedRows, number: int) -> str:
+    said = [
+        f"{table.name} {json_text(_non_null_fields(row))}"
+        for table in LANDED
+        for row in landed.table(table).filter(landed.table(table)[ROW_NUMBER] == number).to_dicts()
+    ]
+    refused = landed.quarantine.filter(landed.quarantine[ROW_NUMBER] == number)["reason"]
+    return " and ".join([*said, *(f"refused: {reason}" for reason in refused)])
+
+
+def _non_null_fields(row: dict[str, object]) -> dict[str, object]:
+    stated = {name: value for name, value in row.items() if value is not None and name not in _INTERNAL}
+    return stated | ({"extra": orjson.loads(str(stated["extra"]))} if "extra" in stated else {})

@@ -14,10 +14,9 @@ from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.erased_rows import ERASED_REASON
 from slowwave.flows.land.formats.chunk import CHUNK_BYTES, CHUNK_ROWS, BadRow, Chunk
-from slowwave.flows.land.formats.contract_names import partition_values, with_contract_names
 from slowwave.flows.land.formats.csv import csv_chunks
 from slowwave.flows.land.formats.delivery import chunks, json_row, jsonl_chunks
-from slowwave.flows.land.formats.kind import delimiter_of
+from slowwave.flows.land.formats.kind import delimiter_of, partition_values, with_contract_names
 from slowwave.flows.land.formats.lines import Lines
 from slowwave.flows.land.quarantine import kept_path, refused_rows, with_texts
 from slowwave.flows.land.report import FileCounts

@@ -27,7 +27,7 @@ from slowwave.transforms.core.schema import Landed
 from slowwave.transforms.decisions.effects import decision_id, values_json
 from slowwave.transforms.imports.stores.store_state import PUSHES, push_decisions
 from slowwave.transforms.landing.decisions_table import Decisions
-from slowwave.transforms.landing.lifetime.erasure import ErasureRequest, find_erased_keys
+from slowwave.transforms.landing.erasure import ErasureRequest, find_erased_keys
 from slowwave.transforms.landing.tables import LANDED, Interactions, Memories, Outcomes
 from slowwave.transforms.language.text_windows import BETWEEN, Numbers, WindowSet, text_windows
 

@@ -15,9 +15,9 @@ import polars as pl
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quote_shortened
+from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.tombstones import ensure_hash_key, read_tombstones
-from slowwave.flows.lake.published import current_run
 from slowwave.flows.lifetime.erasure import (
     Erasure,
     ErasureTargets,

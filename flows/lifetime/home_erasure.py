@@ -21,12 +21,11 @@ from slowwave.flows.kernel.run_ids import is_run_id
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import format_count
-from slowwave.flows.lake.current.pointer import bucket_of, published_path
+from slowwave.flows.lake.current import bucket_of, current_run, published_path, reports_folder
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.file_texts import decode_texts
 from slowwave.flows.lake.lifetime.tombstones import intent_path
 from slowwave.flows.lake.partitions import partition_names
-from slowwave.flows.lake.published import current_run, reports_folder
 from slowwave.flows.lifetime.erasure import Erasure, SearchTerms, exclude_repeated
 from slowwave.flows.publish.states import run_of_state
 from slowwave.transforms.evidence.tables import DayInputs

@@ -26,8 +26,7 @@ from slowwave.flows.lake.lifetime.tombstones import ERASE
 from slowwave.flows.land.quarantine import kept_path
 from slowwave.flows.lifetime.erasure import Erasure, SearchTerms
 from slowwave.transforms.landing.decisions_table import Decisions
-from slowwave.transforms.landing.ledger_tables import Quarantine, QuarantineResolved, RunFiles, Runs
-from slowwave.transforms.landing.set_aside_tables import CheckedFiles
+from slowwave.transforms.landing.ledger_tables import CheckedFiles, Quarantine, QuarantineResolved, RunFiles, Runs
 from slowwave.transforms.landing.tables import LANDED
 
 _IN_PLACE = "erased"

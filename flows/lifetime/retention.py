@@ -29,6 +29,7 @@ from slowwave.flows.kernel.run_ids import is_run_id, utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import size_shown
+from slowwave.flows.lake.current import current_run, report_file, reports_folder
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.formats import mark_taken_from
 from slowwave.flows.lake.lake import Lake
@@ -48,7 +49,6 @@ from slowwave.flows.lake.lifetime.horizons import (
 )
 from slowwave.flows.lake.lifetime.raw_files import read_raw_frames, rewrite_rows
 from slowwave.flows.lake.partitions import name_of
-from slowwave.flows.lake.published import current_run, report_file, reports_folder
 from slowwave.flows.land.quarantine import kept_path
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import BuildPlan
@@ -61,8 +61,8 @@ from slowwave.transforms.evidence.retained_evidence import (
 )
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.tables import DayInputs, MemoryEligibility, MemoryReferences
+from slowwave.transforms.landing.erasure import TEXTS_OF
 from slowwave.transforms.landing.ledger_tables import Quarantine, QuarantineResolved, Runs
-from slowwave.transforms.landing.lifetime.expired_texts import TEXTS_OF
 from slowwave.transforms.landing.tables import Interactions, Memories
 
 _DAY_SECONDS = 86_400

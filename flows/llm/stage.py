@@ -67,7 +67,7 @@ def ask_open(run: Run, endpoint: Endpoint, limit: int | None = None) -> Question
 def open_questions(log: LogAsOf) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The rules' curation_decisions, and the open questions about them: unanswered, and of no rejected text."""
     from slowwave.flows.publish.word_vectors import word_vectors
-    from slowwave.transforms.observations.curation.curation_decisions import curation_decisions
+    from slowwave.transforms.observations.curation_decisions import curation_decisions
 
     changes = curation_decisions(log.states, word_vectors, log.params.observations)
     asked = questions(changes, log.states, log.params.llm)

@@ -20,13 +20,13 @@ from slowwave.flows.ask.narrowed import Narrowed
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.version import VERSION
 from slowwave.flows.mcp.current_publish import NarrowedPublish, PublishConnections
-from slowwave.flows.mcp.inert import inert_json
 from slowwave.flows.mcp.tool_answers import (
     LONGEST_CONTENT,
     MOST_ROWS,
     Evidence,
     Rows,
     evidence,
+    inert_json,
     questions,
     recipe_rows,
     unknown_memory,

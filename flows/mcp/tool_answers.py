@@ -4,22 +4,154 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
 import orjson
 from pydantic import BaseModel, Field
 
 from slowwave.dashboards.cookbook.cookbook import Recipe, cookbook
+from slowwave.flows.ask.cells import json_bytes
 from slowwave.flows.ask.why.lookup import Publish
+from slowwave.flows.kernel.declared_columns import IDS
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.terminal import quote_shortened
+from slowwave.flows.kernel.terminal import quote_shortened, shorten_to_width
 from slowwave.flows.kernel.times import utc_iso
-from slowwave.flows.lake.near_ids import NEAR_PUBLISHED, SHOWN_NEAR
+from slowwave.flows.lake.lake_rows import NEAR_PUBLISHED, SHOWN_NEAR
+from slowwave.flows.lake.lifetime.tombstones import read_tombstones
 from slowwave.flows.mcp.current_publish import NarrowedPublish
-from slowwave.flows.mcp.hidden_ids import ANOTHERS, ERASED, hide_ids
-from slowwave.flows.mcp.inert import LONGEST_LIST, inert
 from slowwave.transforms.core.vocabularies import LandedTable
+
+# Text of unknown origin in an answer to an agent: quoted, cut to length, with nothing in it that cannot be seen.
+
+LONGEST_LIST = 20
+LONGEST_ITEM = 300
+# Controls, formats (bidirectional marks, zero widths, tags), surrogates, private use, line and paragraph separators.
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+_SELECTORS = frozenset(map(chr, [*range(0xFE00, 0xFE0F), *range(0xE0100, 0xE01F0)]))
+_LINES = str.maketrans("", "", "\n\t")
+# What chat templates and markup are made of: JSON may write it so, and it stays the same text.
+_MARKUP = {character: f"\\u{ord(character):04x}" for character in "<>|&"}
+
+
+def inert(value: Any, longest: int) -> Any:  # noqa: ANN401 - whatever DuckDB returns
+    r"""`value` as JSON has it, texts cut to `longest` characters and lists to so many items.
+
+    What cannot be seen is written out, such as `\u200b`: a text can neither hide words nor reorder them.
+    """
+    return _bound_value(orjson.loads(json_bytes(value)), longest)
+
+
+def inert_json(value: Mapping[str, Any]) -> str:
+    """An answer as one line of JSON that holds no markup, and reads as the same values."""
+    return orjson.dumps(value).decode().translate(str.maketrans(_MARKUP))
+
+
+def _bound_value(value: Any, longest: int) -> Any:  # noqa: ANN401 - whatever JSON can say
+    if isinstance(value, str):
+        return _escape_hidden(shorten_to_width(value, longest))
+    if isinstance(value, list):
+        return [_bound_value(each, min(longest, LONGEST_ITEM)) for each in value[:LONGEST_LIST]]
+    if isinstance(value, dict):
+        return {_escape_hidden(name): _bound_value(each, longest) for name, each in value.items()}
+    return value
+
+
+def _escape_hidden(text: str) -> str:
+    if text.translate(_LINES).isprintable() and _SELECTORS.isdisjoint(text):
+        return text
+    return "".join(_written_out(char) if _is_hidden(char) else char for char in text)
+
+
+def _is_hidden(char: str) -> bool:
+    return char in _SELECTORS or (char not in "\n\t" and unicodedata.category(char) in _INVISIBLE)
+
+
+def _written_out(char: str) -> str:
+    return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"  # noqa: PLR2004 - of one unit
+
+
+# Ids that an answer does not tell: of what was erased and others still name, and of other users' interactions.
+
+ERASED = "(erased)"
+ANOTHERS = "(another user's)"
+_INTERACTION = "interactions"
+Id = tuple[str, str]
+"""A landed table, and an id of it."""
+
+
+def hide_ids(asked: NarrowedPublish, value: Any) -> Any:  # noqa: ANN401 - whatever an answer holds
+    """An answer, with a word in place of each id that is not told, and of the session of such an interaction."""
+    hidden = _find_hidden_ids(asked, set(_ids(value)))
+    return _without(value, hidden) if hidden else value
+
+
+def _find_hidden_ids(asked: NarrowedPublish, ids: Collection[Id]) -> dict[Id, str]:
+    erased = read_tombstones(asked.lake)
+    gone = {one: ERASED for one in ids if erased is not None and erased.is_erased(*one)}
+    if asked.narrowed.user is None:
+        return gone
+    interactions = {name for table, name in ids if table == _INTERACTION}
+    own = _seen_by(asked, interactions) if interactions else set[str]()
+    return {(_INTERACTION, name): ANOTHERS for name in interactions - own} | gone
+
+
+def _seen_by(asked: NarrowedPublish, interactions: Collection[str]) -> set[str]:
+    """Those of these interactions that are of the user who is asked about, or of nobody."""
+    import polars as pl  # slow to load
+
+    from slowwave.flows.lake.lake import Lake
+    from slowwave.transforms.landing.tables import Interactions
+
+    lake = Lake(asked.lake)
+    files = [file for of_day in lake.files(Interactions.name).values() for file in of_day]
+    versions = lake.scan_rows(Interactions, files)
+    now = versions.filter(pl.col("interaction_id").is_in(list(interactions))).sort("recorded_at", "row_hash")
+    users = now.group_by("interaction_id").agg(pl.col("user_id").last())
+    seen = users.filter(pl.col("user_id").is_null() | (pl.col("user_id") == pl.lit(asked.narrowed.user)))
+    return set(seen.collect()["interaction_id"])
+
+
+def _ids(value: Any) -> Iterator[Id]:  # noqa: ANN401 - as above
+    if isinstance(value, list):
+        for each in value:
+            yield from _ids(each)
+    elif isinstance(value, dict):
+        for name, held in value.items():
+            table = _table(value, name)
+            if table is None:
+                yield from _ids(held)
+            else:
+                yield from (
+                    (table, one) for one in (held if isinstance(held, list) else [held]) if isinstance(one, str)
+                )
+
+
+def _table(row: Mapping[str, Any], name: str) -> str | None:
+    if name == "example_id":  # of what_changed
+        return _INTERACTION if row.get("topic") == "use" else "memories"
+    return IDS.get(name)
+
+
+def _without(value: Any, hidden: Mapping[Id, str]) -> Any:  # noqa: ANN401 - as above
+    if isinstance(value, list):
+        return [_without(each, hidden) for each in value]
+    if not isinstance(value, dict):
+        return value
+    made = {name: _replace_hidden(held, _table(value, name), hidden) for name, held in value.items()}
+    if "session_id" in made and made.get("interaction_id") in (ERASED, ANOTHERS):
+        made["session_id"] = made["interaction_id"]
+    return made
+
+
+def _replace_hidden(held: Any, table: str | None, hidden: Mapping[Id, str]) -> Any:  # noqa: ANN401 - as above
+    if table is None:
+        return _without(held, hidden)
+    if isinstance(held, list):
+        return [hidden.get((table, one), one) for one in held]
+    return hidden.get((table, held), held)
+
 
 MOST_ROWS = 100
 LONGEST_TEXT = 400

@@ -13,8 +13,8 @@ import polars as pl
 
 from slowwave.flows.imports.connections import Imported, received_deliveries
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.published import current_run
 from slowwave.flows.lifetime.erasure import ErasureTargets, RepeatedRows, begin_erasure, read_unfinished_erasure
 from slowwave.flows.lifetime.erasure_steps import ErasurePreview, describe_targets, preview_erasure
 from slowwave.flows.nightly.nightly import NightlyResult, land_paths, nightly

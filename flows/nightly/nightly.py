@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from slowwave.flows.imports.connections import Imported, received_deliveries
-from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.version import code_hash
+from slowwave.flows.lake.current import current_run, run_path
 from slowwave.flows.lake.engine import suited_engine
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.horizons import read_horizon
 from slowwave.flows.lake.lifetime.tombstones import is_erasing
 from slowwave.flows.lake.misfits import explain_read_error
-from slowwave.flows.lake.published import current_run, run_path
 from slowwave.flows.land.inbox import inbox_deliveries, inbox_otlp, passed_over
 from slowwave.flows.land.land import Delivery, Landing, LandingReport, compact_landed
 from slowwave.flows.land.readings import home_readings

@@ -14,11 +14,18 @@ from slowwave.flows.kernel.run_ids import is_run_id
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import TEMPORARY, write_durably
-from slowwave.flows.lake.current.links import GRACE_SECONDS, KEEP_RUNS, old_runs
-from slowwave.flows.lake.current.pointer import bucket_of, published_path
+from slowwave.flows.lake.current import (
+    GRACE_SECONDS,
+    KEEP_RUNS,
+    bucket_of,
+    current_run,
+    old_runs,
+    published_path,
+    report_file,
+    reports_folder,
+)
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.partitions import partition_names
-from slowwave.flows.lake.published import current_run, report_file, reports_folder
 from slowwave.flows.land.quarantine import forget_resolved_bytes
 from slowwave.flows.publish.states import superseded_states
 from slowwave.transforms.evidence.tables import DayInputs

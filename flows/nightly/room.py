@@ -9,9 +9,9 @@ from pathlib import Path
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.file_system import nearest_folder
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.lifetime.tombstones import is_erasing
-from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.inbox import Delivery
 from slowwave.flows.publish.plan import BuildPlan
 from slowwave.transforms.landing.tables import LANDED, Interactions

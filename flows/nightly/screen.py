@@ -20,13 +20,17 @@ from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.report import LandingReport
 from slowwave.flows.nightly.answer_lines import answer_lines, quiet_lines
-from slowwave.flows.nightly.landing_lines.mapping_lines import mapping_lines
-from slowwave.flows.nightly.landing_lines.unknown_lines import print_shown, print_unknown, unknown_lines
-from slowwave.flows.nightly.landing_lines.unmatched_lines import unmatched_ids, unmatched_lines
-from slowwave.flows.nightly.learned_lines import has_strategies, learned_lines
-from slowwave.flows.nightly.memory_lines import memory_lines, waits_for_review
+from slowwave.flows.nightly.landing_lines import (
+    mapping_lines,
+    print_shown,
+    print_unknown,
+    set_aside_lines,
+    unknown_lines,
+    unmatched_ids,
+    unmatched_lines,
+)
+from slowwave.flows.nightly.learned_lines import has_strategies, learned_lines, memory_lines, waits_for_review
 from slowwave.flows.nightly.nightly import NightlyResult
-from slowwave.flows.nightly.set_aside_lines import set_aside_lines
 from slowwave.flows.publish.plan import DayPlan
 from slowwave.transforms.core.columns import ROW_FATES
 from slowwave.transforms.landing.ledger_tables import Runs

@@ -17,9 +17,8 @@ from slowwave.flows.lake.pieces import Between
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.replay_inputs import ReplayInputs, Times, parts_of_day, together
 from slowwave.transforms.core.frames import framed
-from slowwave.transforms.core.hashing import rows_digest
+from slowwave.transforms.core.hashing import RowsDigest, rows_digest
 from slowwave.transforms.core.node import LandedInput, Node
-from slowwave.transforms.core.rows_digest import RowsDigest
 from slowwave.transforms.core.schema import Landed, Table
 from slowwave.transforms.evidence.eligibility import memory_eligibility, memory_eligibility_of_parts
 from slowwave.transforms.evidence.nodes import REPLAYED

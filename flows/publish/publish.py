@@ -13,7 +13,7 @@ import duckdb
 import polars as pl
 
 from slowwave.flows.kernel.stage_costs import StageCosts, heard_by, stage_cost
-from slowwave.flows.lake.published import current_run
+from slowwave.flows.lake.current import current_run
 from slowwave.flows.land.quarantine import refused_rows, shown_text, with_texts
 from slowwave.flows.publish.base import Base, base_of
 from slowwave.flows.publish.plan import BuildPlan, DayPlan

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.memory import give_back
+from slowwave.flows.kernel.processes import give_back
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.pieces import Between, pieces

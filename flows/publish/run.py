@@ -13,20 +13,19 @@ import polars as pl
 
 from slowwave.flows.engines.settings import EngineSettings
 from slowwave.flows.imports.connections import Imported
-from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.lock import note_run
-from slowwave.flows.kernel.memory import give_back
+from slowwave.flows.kernel.processes import give_back
 from slowwave.flows.kernel.run_ids import new_run_id, utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.stage_costs import StageCosts, heard_by
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import terminal_safe
-from slowwave.flows.kernel.version import VERSION
+from slowwave.flows.kernel.version import VERSION, code_hash
+from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.files import check_format
 from slowwave.flows.lake.lake import Lake, make_lake
 from slowwave.flows.lake.lifetime.horizons import read_horizon
-from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.land import LandingReport
 from slowwave.transforms.core.columns import ROW_FATES
 from slowwave.transforms.core.schema import Table, polars_schema

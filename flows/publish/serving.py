@@ -22,8 +22,7 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.store import TEMPORARY, fsync_path, make_durable_folder
 from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import utc_text
-from slowwave.flows.lake.current.links import link_current
-from slowwave.flows.lake.current.pointer import bucket_of, point_at
+from slowwave.flows.lake.current import bucket_of, link_current, point_at
 from slowwave.flows.publish.blank import STORAGE_VERSION, declarations, keep_blank, kept_blank
 from slowwave.transforms.core.frames import conform
 from slowwave.transforms.core.schema import Table, duckdb_ddl

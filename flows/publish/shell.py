@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.flows.kernel.memory import give_back, has_held_much
+from slowwave.flows.kernel.processes import give_back, has_held_much
 from slowwave.flows.lake.lifetime.tombstones import is_erasing
 from slowwave.flows.publish.base import Base
 from slowwave.flows.publish.day_reader import DayReader

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from slowwave.flows.kernel.memory import give_back
+from slowwave.flows.kernel.processes import give_back
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.lake import scan_declared
@@ -36,7 +36,7 @@ from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.tables import MemoryEligibility, MemoryReferences
 from slowwave.transforms.evidence.used.memories import USED, used_memories_by_day
 from slowwave.transforms.graph import BUCKETED, node_of
-from slowwave.transforms.landing.lifetime.expired_texts import is_text_expired
+from slowwave.transforms.landing.erasure import is_text_expired
 
 # Memories of days that are compared together.
 _POOL_ROWS = 500_000

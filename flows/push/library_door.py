@@ -21,7 +21,7 @@ from typing import Any
 from slowwave.flows.imports.sqlite_files import columns_by_table, sqlite_copy
 from slowwave.flows.imports.units import UnreadableUnitError
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.processes.children import end_child
+from slowwave.flows.kernel.processes import end_child
 from slowwave.flows.kernel.terminal import shown_name, terminal_safe
 from slowwave.flows.push import store_helper
 from slowwave.flows.push.door import StoreChangedError

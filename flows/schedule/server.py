@@ -22,7 +22,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.processes.children import end_child
+from slowwave.flows.kernel.processes import end_child
 from slowwave.flows.kernel.settings import Settings
 
 START_SECONDS = 180

@@ -9,7 +9,7 @@ import polars as pl
 from error_rows import frame
 from golden_tables import assert_golden
 
-from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
+from slowwave.transforms.grouping.error_fingerprints import error_fingerprints
 
 _USERS = ("ann", "bea", "cleo", "dora", "eve", "fay")
 _TRACEBACK = "Traceback (most recent call last):\n  File \"/srv/{0}.py\", line {1}, in f\n    x\nKeyError: '{0}'\n"

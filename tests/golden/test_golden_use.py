@@ -26,9 +26,9 @@ from slowwave.transforms.health.project.project_health import project_health
 from slowwave.transforms.health.review_value import review_value
 from slowwave.transforms.health.verdicts import USE_VERDICTS, use_case, verdicts
 from slowwave.transforms.params import Params
-from slowwave.transforms.usage.need.params import NeedParams
+from slowwave.transforms.usage.params import NeedParams
 from slowwave.transforms.usage.timelines import MemoryTimelines
-from slowwave.transforms.usage.trend.trends import memory_trends
+from slowwave.transforms.usage.trends import memory_trends
 from slowwave.transforms.usage.usage import memory_scores, memory_use
 
 # of a peer's formula, which is no method

@@ -19,7 +19,7 @@ from worded_log import WORDED
 
 from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.core.methods.golden_digests import GOLDEN_DIGESTS
-from slowwave.transforms.observations.curation.curation_decisions import curation_decisions
+from slowwave.transforms.observations.curation_decisions import curation_decisions
 from slowwave.transforms.observations.observations import observe_memories
 
 NAMES = golden_names("observe-6", "curate-4")

@@ -11,8 +11,8 @@ import duckdb
 
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.land.land import LandingReport, path_deliveries
 from slowwave.flows.nightly.as_of import serving_as_of

@@ -28,13 +28,13 @@ BINDS = {each.__name__ for each in (choose_columns, LandedInput, TableInput)}
 OTHERS = ("transforms/imports/", "dashboards/", "data/")
 # Lists that stay, each with its reason.
 KEPT = {
-    "flows/kernel/columns/declared.py": "is written from the declarations, and compared with them below",
+    "flows/kernel/declared_columns.py": "is written from the declarations, and compared with them below",
     "flows/ask/why/observations.py": "facts of an observation in the order of its screen, which loads no declarations",
     "flows/care/status.py": "facts of a run in the order of the check, which loads no declarations",
     "flows/cli/demo.py": "a decision of the made-up story: a row, whose values are written down",
     "flows/cli/review.py": "what is shown of an item, in order, and the words for what a decision cleared",
     "transforms/core/columns.py": "columns that several declarations have alike, for all of them",
-    "transforms/grouping/errors/fingerprints.py": "what groups errors stands below the tables that name the groups",
+    "transforms/grouping/error_fingerprints.py": "what groups errors stands below the tables that name the groups",
 }
 
 

@@ -23,7 +23,7 @@ from taught_rows import rows_with_another_task
 from thorough import IS_THOROUGH, examples
 
 from slowwave.data.sample import FIRST_DAY, SampleFile, sample_files, sample_truth
-from slowwave.flows.kernel.processes.threads import ONE_THREAD
+from slowwave.flows.kernel.processes import ONE_THREAD
 from tests.laws.home import DECIDED, PUBLISHED, Home
 
 ROOT = Path(__file__).parents[2]

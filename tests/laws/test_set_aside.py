@@ -12,8 +12,8 @@ from slowwave.flows.decide.leave_out import decide_rows
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.lake.views import LandedViews
 from slowwave.transforms.core.schema import Landed, polars_schema
+from slowwave.transforms.landing.ledger_tables import CheckedFiles
 from slowwave.transforms.landing.set_aside import row_checks
-from slowwave.transforms.landing.set_aside_tables import CheckedFiles
 from slowwave.transforms.landing.tables import LANDED, Interactions, Memories, Outcomes
 from slowwave.transforms.landing.versions import with_row_hash
 from tests.laws.deliveries import START, jsonl

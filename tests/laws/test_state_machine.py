@@ -27,7 +27,7 @@ from thorough import IS_THOROUGH
 
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.lake import lake as lake_module
-from slowwave.flows.lake.published import current_run
+from slowwave.flows.lake.current import current_run
 from slowwave.transforms.landing.tables import LANDED
 from tests.laws.deliveries import (
     DAYS,

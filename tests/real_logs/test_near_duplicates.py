@@ -13,7 +13,7 @@ from observation_variants import variants
 from scipy.optimize import minimize
 
 from slowwave.flows.publish.word_vectors import word_vectors
-from slowwave.transforms.observations.merges.likeness import likeness_logits, merge_likelihood
+from slowwave.transforms.observations.near import likeness_logits, merge_likelihood
 from slowwave.transforms.observations.pairs.conflicts import conflicts
 from slowwave.transforms.observations.pairs.reading import reading
 from slowwave.transforms.observations.pairs.relation import relation

@@ -15,9 +15,9 @@ from reference_log_rows import REFERENCE_LOGS, ReferenceLog, reference_logs
 from thorough import IS_THOROUGH
 
 from slowwave.dashboards.charts.reliability import reliability_chart
-from slowwave.transforms.usage.need.forecasts import need_forecasts
-from slowwave.transforms.usage.need.logistic import need_coefficients, need_log_loss, need_probability
-from slowwave.transforms.usage.need.params import NeedParams
+from slowwave.transforms.usage.need_fits import need_coefficients, need_log_loss, need_probability
+from slowwave.transforms.usage.need_forecasts import need_forecasts
+from slowwave.transforms.usage.params import NeedParams
 
 pytestmark = [
     pytest.mark.shared_data,

@@ -14,7 +14,7 @@ from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.evidence.states import memory_states
 from slowwave.transforms.landing.tables import Memories
-from slowwave.transforms.observations.curation.curation_decisions import curation_decisions
+from slowwave.transforms.observations.curation_decisions import curation_decisions
 from slowwave.transforms.observations.observations import observe_memories
 from slowwave.transforms.observations.params import ObservationParams
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 import real_rows
 
-from slowwave.transforms.grouping.strategies.key import strategy_key
+from slowwave.transforms.grouping.strategy_groups import strategy_key
 
 pytestmark = [
     pytest.mark.shared_data,

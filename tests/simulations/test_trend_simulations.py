@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 from reference_worlds import RATES, bursts, looks, poisson, timelines
 
-from slowwave.transforms.usage.trend.params import TrendParams
-from slowwave.transforms.usage.trend.trends import memory_trends
+from slowwave.transforms.usage.params import TrendParams
+from slowwave.transforms.usage.trends import memory_trends
 
 pytestmark = pytest.mark.slow
 

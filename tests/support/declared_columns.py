@@ -1,4 +1,4 @@
-"""Write `flows/kernel/columns/declared.py`, as `make declared` does; of another tree its path is the argument."""
+"""Write `flows/kernel/declared_columns.py`, as `make declared` does; of another tree its path is the argument."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.tables import LANDED, Interactions, Memories
 
-WRITTEN = Path(__file__).resolve().parents[2] / "flows" / "kernel" / "columns" / "declared.py"
+WRITTEN = Path(__file__).resolve().parents[2] / "flows" / "kernel" / "declared_columns.py"
 # The tables whose files commands read in DuckDB's SQL alone.
 READ = (DayInputs, ReplayedInteractions, MemoryEligibility, Memories, Interactions, Decisions)
 _HEADER = '''"""What columns are declared to be, for commands that answer without loading the declarations.
@@ -118,7 +118,7 @@ def _landed(column: Column) -> str | None:
 
 
 if __name__ == "__main__":
-    written = Path(sys.argv[1]) / "flows" / "kernel" / "columns" / "declared.py" if sys.argv[1:] else WRITTEN
+    written = Path(sys.argv[1]) / "flows" / "kernel" / "declared_columns.py" if sys.argv[1:] else WRITTEN
     text = declared_text()
     written.unlink(missing_ok=True)  # a link to the file of another tree is not written through
     written.write_text(text)

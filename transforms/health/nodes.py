@@ -24,7 +24,7 @@ from slowwave.transforms.learning.nodes import ATTEMPTS
 from slowwave.transforms.learning.tables import CountedOutcomes
 from slowwave.transforms.lift.nodes import ATTEMPTED_INTERACTIONS, ATTEMPTED_REFERENCES, MEMORY_OUTCOMES
 from slowwave.transforms.usage.nodes import MEMORY_USE, TIMELINES
-from slowwave.transforms.usage.strength.tables import FittedStrengths
+from slowwave.transforms.usage.tables import FittedStrengths
 
 COUNTS_HISTORY = Handed("counts_history", "Counts and state of a memory up to each day on which they changed.")
 TOUCHES = Handed("memory_touches", "How often each memory was eligible, in all and since it was last used.")

@@ -8,8 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from slowwave.transforms.core.methods.chosen import chosen_method
 from slowwave.transforms.evidence.params import EvidenceParams
-from slowwave.transforms.usage.strength.params import StrengthParams
-from slowwave.transforms.usage.trend.params import TrendParams
+from slowwave.transforms.usage.params import StrengthParams, TrendParams
 
 
 class VerdictParams(BaseModel):

@@ -10,10 +10,10 @@ from slowwave.transforms.evidence.reach import REACH, with_reach
 from slowwave.transforms.health.params import HistoryParams
 from slowwave.transforms.health.tables import MemoryHealthHistory
 from slowwave.transforms.health.verdicts import use_verdict
-from slowwave.transforms.usage.strength.strength import evidence, strength_on, strength_state
-from slowwave.transforms.usage.strength.tables import FittedStrengths
+from slowwave.transforms.usage.strength_now import evidence, strength_on, strength_state
+from slowwave.transforms.usage.tables import FittedStrengths
 from slowwave.transforms.usage.timelines import MemoryTimelines, with_scope
-from slowwave.transforms.usage.trend.trends import memory_trends
+from slowwave.transforms.usage.trends import memory_trends
 
 _SAID = ("memory_type", "importance", "pinned")
 _STATED = (*_SAID, "scope", "created_day")

@@ -26,7 +26,7 @@ from slowwave.transforms.imports.adapter import (
 from slowwave.transforms.imports.record_values import add_microseconds, moment_of
 from slowwave.transforms.imports.secrets import clean_value
 from slowwave.transforms.landing.coerce import Unfit, json_text
-from slowwave.transforms.landing.import_lines import RAW, REFUSED, refused_line
+from slowwave.transforms.landing.delivered_rows import RAW, REFUSED, refused_line
 
 _INFERRED: Basis = "inferred"
 

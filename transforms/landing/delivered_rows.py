@@ -6,11 +6,13 @@ import math
 from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any, Protocol
-
 import polars as pl
-
 from slowwave.transforms.core.blank import is_blank, says_nothing
 from slowwave.transforms.landing.coerce import Unfit, json_text
+import re
+from collections.abc import Mapping
+from typing import Any
+
 
 # 0001-01-01 and 9999-12-31, in days since 1970
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
@@ -243,3 +245,33 @@ def _with_readable_times(frame: pl.DataFrame) -> pl.DataFrame:
             text = pl.when(sayable).then(pl.col(name)).dt.to_string("iso:strict")
             changed.append(pl.coalesce(text, pl.format("{} {} from 1970 on", count, pl.lit(unit))).alias(name))
     return frame.with_columns(changed)
+
+
+# Deliveries that an import writes: how they are named, and how a line says that a record was refused.
+
+# No field of a row is called so, and it is looked for in deliveries of imports alone.
+REFUSED, RAW = "_refused", "_raw"
+_NAME = re.compile(r"import-[a-z0-9-]{1,40}-[0-9a-f]{64}\.jsonl\.zst")
+_MOST_CHARACTERS = 500
+
+
+def import_name(adapter: str, digest: str) -> str:
+    """What the delivery of rows with this digest is called."""
+    return f"import-{adapter}-{digest}.jsonl.zst"
+
+
+def is_import(source: str) -> bool:
+    """Whether a file of the inbox is a delivery that an import wrote."""
+    return _NAME.fullmatch(source) is not None
+
+
+def refused_line(reason: str, raw: str) -> Mapping[str, Any]:
+    """The line of a delivery for a record that could not be made a row."""
+    return {REFUSED: reason, RAW: raw}
+
+
+def refused_by_import(rows: DeliveredRows) -> dict[int, str]:
+    """Positions of the lines of a delivery that say so, and why these were refused."""
+    if not isinstance(rows, RecordRows) or REFUSED not in rows.fields:
+        return {}
+    return {i: str(record[REFUSED])[:_MOST_CHARACTERS] for i, record in enumerate(rows.records) if REFUSED in record}

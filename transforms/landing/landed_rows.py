@@ -17,16 +17,18 @@ from slowwave.transforms.core.times import ZERO_TIMES
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.coerce import Unfit, coerce_column
 from slowwave.transforms.landing.completed_rows import (
+    EXPIRES_AT,
     FORMER_HASH,
+    SYNONYMS,
     completed_interactions,
     completed_memories,
     completed_outcomes,
     inline_outcomes,
+    stated_expiry,
 )
 from slowwave.transforms.landing.delivered_rows import DeliveredRows, has_value
-from slowwave.transforms.landing.import_lines import refused_by_import
+from slowwave.transforms.landing.delivered_rows import refused_by_import
 from slowwave.transforms.landing.mapping.contract import FIELDS, FIELDS_OF
-from slowwave.transforms.landing.mapping.expiry import EXPIRES_AT, SYNONYMS, stated_expiry
 from slowwave.transforms.landing.mapping.mapped_rows import PROVENANCE, mapped_rows
 from slowwave.transforms.landing.mapping.named_otherwise import named_otherwise
 from slowwave.transforms.landing.mapping.rules import AS_DELIVERED, ReadingOptions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from slowwave.transforms.core.node import Handed, LandedInput, Node, ReuseByDay
 from slowwave.transforms.core.schema import columns
 from slowwave.transforms.landing.decisions_table import Decisions
-from slowwave.transforms.landing.set_aside_tables import SetAside
+from slowwave.transforms.landing.ledger_tables import SetAside
 from slowwave.transforms.landing.tables import LANDED, LandedDays, Memories
 
 _OF_DECISIONS = tuple(c.name for c in columns(Decisions) if not c.internal)

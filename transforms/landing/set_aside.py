@@ -19,7 +19,7 @@ from slowwave.transforms.core.blank import is_blank
 from slowwave.transforms.core.frames import Frame, selected
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.schema import Column, Landed, columns, polars_schema
-from slowwave.transforms.landing.set_aside_tables import CheckedFiles, SetAside
+from slowwave.transforms.landing.ledger_tables import CheckedFiles, SetAside
 from slowwave.transforms.landing.tables import LANDED
 
 FAILED = polars_schema(CheckedFiles)["failed"].inner.to_schema()  # type: ignore[attr-defined] - a list of structs

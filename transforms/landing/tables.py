@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from slowwave.transforms.core.columns import AS_OF, RUN_ID
 from slowwave.transforms.core.schema import Carried, ColumnEdit, Json, Landed, Table, column
 from slowwave.transforms.core.vocabularies import Basis, LandedTable, Scope, Status
-from slowwave.transforms.landing.landed_times import EVENT_TIME
+from slowwave.transforms.landing.versions import EVENT_TIME
 
 _EXTRA = "Fields the contract does not know, as one JSON object."
 _ROW_HASH = "Hash of the row's non-NULL fields: two rows with the same hash are one row."

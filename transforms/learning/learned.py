@@ -12,6 +12,7 @@ import polars as pl
 from slowwave.transforms.core.frames import Frame, empty, framed, selected
 from slowwave.transforms.core.methods.registry import implementation
 from slowwave.transforms.core.schema import Table, computed_schema
+from slowwave.transforms.core.statistics import beta_interval
 from slowwave.transforms.learning.anti_patterns.anti_patterns import anti_patterns
 from slowwave.transforms.learning.attempts.sessions import (
     attempt_sessions,
@@ -22,20 +23,59 @@ from slowwave.transforms.learning.confidence.fits import confidence_fits, confid
 from slowwave.transforms.learning.confidence.states import CellHistory
 from slowwave.transforms.learning.heuristics import heuristics
 from slowwave.transforms.learning.params import LearningParams
-from slowwave.transforms.learning.scorecard.carried import strategy_scores_state
-from slowwave.transforms.learning.scorecard.scorecard import cutoff_days
-from slowwave.transforms.learning.scorecard.tables import StrategyScoresState
+from slowwave.transforms.learning.scorecard_confidence import strategy_scores_state
+from slowwave.transforms.learning.scorecard_rows import cutoff_days
 from slowwave.transforms.learning.tables import (
     AntiPatterns,
     ErrorTemplates,
     ForecastFits,
     Heuristics,
+    StrategyScoresState,
     StrategyVariants,
     TaskDifficulty,
     UntriedStrategies,
 )
-from slowwave.transforms.learning.task_difficulty import task_difficulty
 from slowwave.transforms.learning.untried_strategies import untried_strategies
+
+# What the kind of a task alone says of success: the estimate for a strategy or an agent that is new to the project.
+
+_KEY = ("project", "task_type")
+
+
+def task_difficulty(tried: pl.DataFrame, cells: pl.DataFrame, mass: float) -> pl.DataFrame:
+    """One row per project and kind of task with an attempt that is learned from, sorted by key.
+
+    Args:
+        tried: cell, block, success of these attempts.
+        cells: cell, project, agent, task_type, strategy_id.
+        mass: of the interval.
+
+    Returns the key, attempts, successes, sessions, strategies, agents; estimate, the mean of the Beta distribution
+    whose prior is uniform (Laplace's rule), and estimate_low and estimate_high, its equal-tailed interval.
+    """
+    rows = (
+        tried.select("cell", "block", "success")
+        .join(cells.select("cell", "agent", "strategy_id", *_KEY), on="cell")
+        .group_by(_KEY)
+        .agg(
+            pl.len().cast(pl.Int64).alias("attempts"),
+            pl.col("success").cast(pl.Int64).sum().alias("successes"),
+            *[
+                pl.col(name).n_unique().cast(pl.Int64).alias(count)
+                for name, count in (("block", "sessions"), ("strategy_id", "strategies"), ("agent", "agents"))
+            ],
+        )
+        .sort(_KEY)
+    )
+    won = rows["successes"].to_numpy() + 1.0
+    lost = rows["attempts"].to_numpy() + 2.0 - won
+    low, high = beta_interval(won, lost, mass)
+    return rows.with_columns(
+        pl.Series("estimate", won / (won + lost), pl.Float64),
+        pl.Series("estimate_low", low, pl.Float64),
+        pl.Series("estimate_high", high, pl.Float64),
+    )
+
 
 _TABLES: tuple[type[Table], ...] = (
     *(Heuristics, UntriedStrategies, TaskDifficulty, AntiPatterns, ForecastFits),

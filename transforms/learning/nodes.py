@@ -6,14 +6,14 @@ from slowwave.transforms.core.node import Handed, LandedInput, Node, ReuseByDiff
 from slowwave.transforms.core.schema import producer_columns
 from slowwave.transforms.evidence.tables import ReplayedInteractions
 from slowwave.transforms.landing.tables import Outcomes
-from slowwave.transforms.learning.attempts.tables import ErrorReadings
-from slowwave.transforms.learning.scorecard.tables import StrategyScoresState
 from slowwave.transforms.learning.tables import (
     AntiPatterns,
     CountedOutcomes,
+    ErrorReadings,
     ErrorTemplates,
     ForecastFits,
     Heuristics,
+    StrategyScoresState,
     StrategyVariants,
     TaskDifficulty,
     UntriedStrategies,
@@ -37,7 +37,7 @@ LEARNING: tuple[Node, ...] = (
         stage="fits",
     ),
     Node(
-        "slowwave.transforms.learning.attempts.error_readings:error_readings",
+        "slowwave.transforms.learning.counted:error_readings",
         outputs=(ErrorReadings, READ_ERRORS),
         inputs={"outcomes": RESOLVED_OUTCOMES},
         params=("attempts", "errors"),

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import ClassVar, Literal
 
 from slowwave.transforms.core.columns import AS_OF, RUN_ID, STRATEGY_KEY
-from slowwave.transforms.core.schema import Table, column
+from slowwave.transforms.core.schema import State, Table, column
 from slowwave.transforms.core.vocabularies import AntiPatternKind, Basis, Trend
 
 _CELL_PROJECT = "Key: project; '' is none."
@@ -343,3 +343,40 @@ class Scorecard(Table):
     cutoffs: int = column("Cutoffs they come from.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
+
+
+# What is carried from night to night of the messages of outcomes: kept in the lake and not published.
+
+
+class ErrorReadings(State):
+    """What each error message says by itself, carried from night to night: it follows from the message."""
+
+    name: ClassVar[str] = "error_readings"
+    key: ClassVar[tuple[str, ...]] = ("part",)
+
+    part: str = column("Key: digest of the message.")
+    masked: str | None = column("The line that tells the error, values in it by kind. NULL: the message is blank.")
+    not_attempted: str | None = column("Why a failure with this message is no attempt. NULL: it does not say so.")
+    made_of: str = column("Digest of the rules by which messages were read.")
+
+
+# What is carried from night to night of the grades of forecasts: kept in the lake and not published.
+
+
+class StrategyScoresState(State):
+    """The rows of scorecard that grade forecasts of strategies, carried from night to night: past weeks stay."""
+
+    name: ClassVar[str] = "strategy_scores_state"
+    key: ClassVar[tuple[str, ...]] = ("part", "method", "metric", "cutoff_at", "horizon_days")
+
+    part: str = column("Key: the cutoff in days since 1970, alone or to date; or all cutoffs together.")
+    method: str = column("Key: as in scorecard.")
+    metric: str = column("Key: as in scorecard.")
+    cutoff_at: datetime = column("Key: as in scorecard.", unit="UTC")
+    horizon_days: int = column("Key: as in scorecard.", unit="days")
+    value: float | None = column("As in scorecard.")
+    value_low: float | None = column("As in scorecard.")
+    value_high: float | None = column("As in scorecard.")
+    attempts: int = column("As in scorecard.")
+    cutoffs: int = column("As in scorecard.")
+    made_of: str = column("Digest of all that the part was computed from: where that differs, it is computed anew.")

@@ -7,10 +7,10 @@ import polars as pl
 from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.core.statistics import benjamini_hochberg
 from slowwave.transforms.core.vocabularies import CAUSAL_BASES, LIFT_BASES
+from slowwave.transforms.lift.contrast import randomised_estimates
 from slowwave.transforms.lift.cutoff import cutoff, cutoff_places
 from slowwave.transforms.lift.matched import Others, matched_estimates, pseudo_treated
 from slowwave.transforms.lift.params import MemoryOutcomeParams
-from slowwave.transforms.lift.randomised import randomised_estimates
 from slowwave.transforms.lift.same_task import same_task
 from slowwave.transforms.lift.shrinkage import calibrate_lifts, detectable, half_width, shrunk
 from slowwave.transforms.lift.trials import expected_success

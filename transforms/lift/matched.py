@@ -11,8 +11,7 @@ import polars as pl
 
 from slowwave.transforms.core.arrays import Floats, Integers
 from slowwave.transforms.core.compiled import kernel
-from slowwave.transforms.core.counts.integer_groups import KeyGroups
-from slowwave.transforms.core.counts.ordered_sums import ordered_sum
+from slowwave.transforms.core.counts.integer_groups import KeyGroups, ordered_sum
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 
 _SPANS = 2**23  # more than there are days

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from slowwave.transforms.core.counts.ordered_sums import ordered_sum
+from slowwave.transforms.core.counts.integer_groups import ordered_sum
 from slowwave.transforms.core.frames import Lazy
 from slowwave.transforms.core.statistics import beta_interval
 from slowwave.transforms.evidence.references import is_reference

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
-from slowwave.transforms.core.counts.ordered_sums import ordered_sum
+from slowwave.transforms.core.counts.integer_groups import ordered_sum
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 
 _PAIR = ("memory", "of_task_type", "of_task")

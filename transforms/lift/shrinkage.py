@@ -6,7 +6,7 @@ from statistics import NormalDist
 
 import polars as pl
 
-from slowwave.transforms.core.counts.ordered_sums import ordered_sum
+from slowwave.transforms.core.counts.integer_groups import ordered_sum
 from slowwave.transforms.core.statistics import student_t_quantile, two_sided_p_value
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 

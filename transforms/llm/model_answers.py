@@ -10,9 +10,8 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from slowwave.transforms.llm.fence import shorten_text
 from slowwave.transforms.llm.params import LlmParams
-from slowwave.transforms.llm.prompts import Prompt, Task
+from slowwave.transforms.llm.prompts import Prompt, Task, shorten_text
 from slowwave.transforms.observations.tables import Action, CurationKind
 
 NO_TARGET = "none"

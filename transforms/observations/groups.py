@@ -9,13 +9,12 @@ import numpy as np
 import polars as pl
 
 from slowwave.transforms.language.word_vectors import WordVectors
-from slowwave.transforms.observations.merges.near import NearStatements
+from slowwave.transforms.observations.near import NearStatements
 from slowwave.transforms.observations.pairs.candidates import pair_candidates
 from slowwave.transforms.observations.pairs.conflicts import conflicts, only_retracts
-from slowwave.transforms.observations.pairs.plain_wording import plain_reading
 from slowwave.transforms.observations.pairs.reading import ParsedStatement, is_retraction
 from slowwave.transforms.observations.pairs.relation import Relation
-from slowwave.transforms.observations.pairs.relations import TextPairs, pair_relations, pair_similarity
+from slowwave.transforms.observations.pairs.relations import TextPairs, pair_relations, pair_similarity, plain_reading
 from slowwave.transforms.observations.pairs.texts import PairTexts, ReadyTexts, pair_texts, products
 from slowwave.transforms.observations.params import ObservationParams
 from slowwave.transforms.observations.states.changes import StateChange, changes_of_state, downgrade_relation

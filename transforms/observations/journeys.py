@@ -15,8 +15,7 @@ from slowwave.transforms.observations.pairs.conflicts import only_retracts
 from slowwave.transforms.observations.pairs.reading import reading
 from slowwave.transforms.observations.pairs.relation import relation
 from slowwave.transforms.observations.params import ObservationParams
-from slowwave.transforms.observations.states.candidates import TELLS_ITSELF
-from slowwave.transforms.observations.states.changes import StateChange, change_between, stated_change
+from slowwave.transforms.observations.states.changes import TELLS_ITSELF, StateChange, change_between, stated_change
 
 _IDENTICAL = 10_000
 

@@ -26,7 +26,7 @@ HEALTH_OBSERVED = TableInput(
 OBSERVATIONS: tuple[Node, ...] = (
     Node("slowwave.transforms.observations.pairs.texts:ready_texts", outputs=(READY_TEXTS,), inputs={}),
     Node(
-        "slowwave.transforms.observations.curation.curation_decisions:curation_decisions",
+        "slowwave.transforms.observations.curation_decisions:curation_decisions",
         outputs=(CURATED_BY_RULES,),
         inputs={"states": MEMORY_STATES, "word_vectors": WORD_VECTORS, "ready": READY_TEXTS},
         params=("observations",),

@@ -19,8 +19,8 @@ from slowwave.transforms.language.word_vectors import WordVectors
 from slowwave.transforms.observations.answered import related_pairs
 from slowwave.transforms.observations.groups import StatementGroups, StatementPair, groups, statement_pairs
 from slowwave.transforms.observations.journeys import journeys
-from slowwave.transforms.observations.merges.near import NearStatements
-from slowwave.transforms.observations.merges.proposals import likely_mergers
+from slowwave.transforms.observations.merge_proposals import likely_mergers
+from slowwave.transforms.observations.near import NearStatements
 from slowwave.transforms.observations.pairs.reading import forget_readings, reading
 from slowwave.transforms.observations.pairs.texts import ReadyTexts
 from slowwave.transforms.observations.params import ObservationParams

@@ -5,10 +5,8 @@ from __future__ import annotations
 from slowwave.transforms.core.node import Handed, Node
 from slowwave.transforms.evidence.nodes import MEMORY_STATES, REPLAYED
 from slowwave.transforms.evidence.tables import ProjectDays, ReferenceDays
-from slowwave.transforms.learning.scorecard.tables import StrategyScoresState
-from slowwave.transforms.learning.tables import Scorecard
-from slowwave.transforms.usage.need.tables import NeedFits
-from slowwave.transforms.usage.strength.tables import FittedStrengths
+from slowwave.transforms.learning.tables import Scorecard, StrategyScoresState
+from slowwave.transforms.usage.tables import FittedStrengths, NeedFits
 
 BOUND_REACHES = Handed("bound_reaches", "Agents and users who have memories that only their interactions see.")
 BOUND_DAYS = Handed("bound_days", "How active each of these was on the day.")

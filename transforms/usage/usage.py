@@ -9,19 +9,17 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from slowwave.transforms.core.frames import Frame, framed
-from slowwave.transforms.learning.scorecard.tables import StrategyScoresState
-from slowwave.transforms.learning.tables import Scorecard
-from slowwave.transforms.usage.need.forecasts import need_forecasts
-from slowwave.transforms.usage.need.scores import need_cutoff_days, need_scores
-from slowwave.transforms.usage.need.tables import NeedFits
+from slowwave.transforms.learning.tables import Scorecard, StrategyScoresState
+from slowwave.transforms.usage.need_forecasts import need_forecasts
+from slowwave.transforms.usage.need_scores import need_cutoff_days, need_scores
 from slowwave.transforms.usage.params import UsageParams
-from slowwave.transforms.usage.strength.fades_at import fades_at_of
-from slowwave.transforms.usage.strength.fits import strength_fits
-from slowwave.transforms.usage.strength.scores import strength_scores
-from slowwave.transforms.usage.strength.strength import evidence, strength_forecast, strengths_of
-from slowwave.transforms.usage.strength.tables import FittedStrengths
+from slowwave.transforms.usage.strength_fading import fades_at_of
+from slowwave.transforms.usage.strength_fits import strength_fits
+from slowwave.transforms.usage.strength_now import evidence, strength_forecast, strengths_of
+from slowwave.transforms.usage.strength_scores import strength_scores
+from slowwave.transforms.usage.tables import FittedStrengths, NeedFits
 from slowwave.transforms.usage.timelines import MemoryTimelines
-from slowwave.transforms.usage.trend.trends import memory_trends
+from slowwave.transforms.usage.trends import memory_trends
 
 
 class MemoryUse(NamedTuple):

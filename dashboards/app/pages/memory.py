@@ -38,7 +38,7 @@ from slowwave.dashboards.links import project_view, view
 from slowwave.dashboards.templates import render_template
 from slowwave.dashboards.words import interval, number_of, part, project_label, sentence, shown_of
 from slowwave.flows.ask.why.text import MEANINGS, identity_words, lift_words, planned_words, stated_use, use_words
-from slowwave.flows.kernel.columns.declared import FACTS, LABELS
+from slowwave.flows.kernel.declared_columns import FACTS, LABELS
 from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 from slowwave.flows.kernel.times import utc_text

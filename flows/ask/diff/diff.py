@@ -13,11 +13,10 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from slowwave.flows.ask.cells import cell_text
-from slowwave.flows.ask.diff.diff_rows import RowChanges
-from slowwave.flows.ask.diff.diff_tables import TableDiff
+from slowwave.flows.ask.diff.diff_rows import RowChanges, TableDiff
 from slowwave.flows.ask.diff.publish_diff import DiffOptions, PublishDiff, publish_diff
 from slowwave.flows.ask.find_run import find_run
-from slowwave.flows.ask.formats.table import format_value
+from slowwave.flows.ask.output_table import format_value
 from slowwave.flows.kernel.checks import screen
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import format_count, shorten_to_width, terminal_safe

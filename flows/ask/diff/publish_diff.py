@@ -15,8 +15,7 @@ from typing import Any
 
 import duckdb
 
-from slowwave.flows.ask.diff.diff_rows import RowChanges, row_changes
-from slowwave.flows.ask.diff.diff_tables import TableDiff, columns_of, quoted_name, table_diff
+from slowwave.flows.ask.diff.diff_rows import RowChanges, TableDiff, columns_of, quoted_name, row_changes, table_diff
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.transforms.core.schema import choose_columns

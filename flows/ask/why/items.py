@@ -2,16 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from slowwave.dashboards.commands import command_line
+from slowwave.dashboards.links import view
 from slowwave.flows.ask.why.layout import Fact, FactRow, one_line, short_id
-from slowwave.flows.ask.why.look_next import look_next
 from slowwave.flows.ask.why.strongest import EvidenceEvent, evidence_fact
 from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import utc_text
 
+# Where `slowwave why` says to look next: a page of the dashboard, and commands that can be copied.
+
 Record = dict[str, Any]
+
+_LONGEST = 87  # a command that is longer does not fit beside its label
+
+
+def look_next(page: str, commands: Sequence[str], **chosen: str) -> list[str]:
+    """Return the line of a dashboard page, with what is chosen there, and those commands that can be copied whole.
+
+    `open`, as `KIND:ID`, is what the page shows beside it.
+    """
+    address = f"slowwave dashboard, page {view(page, **chosen)}"
+    lines = [address if len(address) <= _LONGEST else f"slowwave dashboard, page {view(page)}", *commands]
+    return [line for line in lines if line and len(line) <= _LONGEST]
+
+
+def why_command(id_: str, *, is_all: bool = False) -> str:
+    """Return the command that asks about an id; '' where it cannot be copied."""
+    return command_line("why", id_, all=is_all)
+
+
+def all_command(found: Record, id_: str) -> str:
+    """Return the command that prints everything about what was found under an id."""
+    return why_command(f"{found['kind']}:{id_}" if found["also"] else id_, is_all=True)
+
+
 Records = Callable[..., list[Record]]
 
 _ITEM = "SELECT * EXCLUDE (run_id, as_of) FROM review_queue WHERE item_id = $id"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from slowwave.dashboards.commands import case_command
+from slowwave.flows.ask.why.items import all_command, look_next, why_command
 from slowwave.flows.ask.why.layout import Fact, FactRow, one_line, short_id
 from slowwave.flows.ask.why.learning import case_words, outcome_lines
-from slowwave.flows.ask.why.look_next import all_command, look_next, why_command
 from slowwave.flows.ask.why.strongest import evidence_fact, outcome_evidence
 from slowwave.flows.kernel.terminal import format_count
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import duckdb
 
-from slowwave.flows.ask.why.curation import CHANGED, CURATED, WAITS
 from slowwave.flows.ask.why.interaction import WORDS, evidence_around
 from slowwave.flows.ask.why.items import item_about
 from slowwave.flows.ask.why.layout import shown_argument
@@ -25,8 +24,7 @@ from slowwave.flows.ask.why.learning import (
     strategies_named,
     strategy_about,
 )
-from slowwave.flows.ask.why.observations import observation_about
-from slowwave.flows.ask.why.partitions import Partitions, partitions_of
+from slowwave.flows.ask.why.observations import CHANGED, CURATED, WAITS, observation_about
 from slowwave.flows.ask.why.queries import (
     CHANGES,
     ELIGIBLE,
@@ -41,15 +39,17 @@ from slowwave.flows.ask.why.queries import (
     REFERENCES,
     REVIEWED,
     STALE,
+    Partitions,
+    partitions_of,
 )
 from slowwave.flows.ask.why.runs import run_about
-from slowwave.flows.kernel.columns.declared import CARRIED, COUNTED, OF_CHANGE, READ
+from slowwave.flows.kernel.declared_columns import CARRIED, COUNTED, OF_CHANGE, READ
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import format_count, shorten_to_width
 from slowwave.flows.lake.files import files_by_day
+from slowwave.flows.lake.lake_rows import NEAR_PUBLISHED, SHOWN_NEAR
 from slowwave.flows.lake.lifetime.horizons import read_horizon
 from slowwave.flows.lake.lifetime.tombstones import read_tombstones
-from slowwave.flows.lake.near_ids import NEAR_PUBLISHED, SHOWN_NEAR
 from slowwave.flows.lake.sql import no_globs
 
 Record = dict[str, Any]

@@ -34,6 +34,6 @@ def push(
     output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
 ) -> None:
     """Write verdicts back to the store of the memories, with confidence and decisions; without --yes only show it."""
-    from slowwave.flows.cli.push.push import run_push
+    from slowwave.flows.cli.commands.push import run_push
 
     run_push(settings_from_environment(), store, paths or [], users=user or [], undo=undo, yes=yes, output=output)

@@ -27,7 +27,7 @@ def retain(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Delete what is older than [retention] in settings.toml says, as every night does."""
-    from slowwave.flows.cli.lifetime.retain import run_retain
+    from slowwave.flows.cli.commands.lifetime import run_retain
 
     run_retain(settings_from_environment(), dry_run=dry_run, yes=yes)
 
@@ -52,7 +52,7 @@ def erase(
     Rows that were erased are refused when they are delivered again. Rows with other ids land as ever, of the same
     user or session too.
     """
-    from slowwave.flows.cli.lifetime.erase import run_erase
+    from slowwave.flows.cli.commands.lifetime import run_erase
 
     named = {"user": users, "session": sessions, "interaction": interactions, "memory": memories}
     asked = [(kind, name) for kind, names in named.items() for name in names or []]

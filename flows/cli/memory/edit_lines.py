@@ -9,7 +9,7 @@ from typing import Any
 from slowwave.dashboards.commands import command_line
 from slowwave.flows.ask.cells import json_bytes
 from slowwave.flows.decide.memory_edits import KnownMemory, MemoryEdit
-from slowwave.flows.kernel.columns.declared import LABELS
+from slowwave.flows.kernel.declared_columns import LABELS
 from slowwave.flows.kernel.progress import print_lines, this_command
 from slowwave.flows.kernel.terminal import shorten_to_width
 from slowwave.flows.kernel.times import utc_text

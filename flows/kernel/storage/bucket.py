@@ -22,10 +22,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slowwave.flows.kernel.storage.client import BucketClient
+from slowwave.flows.kernel.storage.client import BucketClient, Entry, Listing
 from slowwave.flows.kernel.storage.faults import BucketError, FencedError
 from slowwave.flows.kernel.storage.folder import TEMPORARY
-from slowwave.flows.kernel.storage.listing import Entry, Listing
 from slowwave.flows.kernel.storage.ranges import PartialCopies, Range
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import polars as pl
 
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.tombstones import Tombstones
+from slowwave.transforms.landing.erasure import names_erased, refuse_erased
 from slowwave.transforms.landing.landed_rows import LandedRows
 from slowwave.transforms.landing.ledger_tables import Quarantine, RunFiles
-from slowwave.transforms.landing.lifetime.erasure import names_erased, refuse_erased
 
 ERASED_REASON = "it was erased by `slowwave erase`: what it names lands no more, and nothing of this row is kept"
 

@@ -21,7 +21,7 @@ from slowwave.transforms.core.frames import Lazy, T
 from slowwave.transforms.core.hashing import rows_digest
 from slowwave.transforms.core.schema import Landed, Table, polars_schema
 from slowwave.transforms.evidence.retained_evidence import KeptReferences, KeptStatements
-from slowwave.transforms.landing.lifetime.expired_texts import TEXTS_OF, is_text_expired
+from slowwave.transforms.landing.erasure import TEXTS_OF, is_text_expired
 from slowwave.transforms.landing.schema_changes import from_extra
 from slowwave.transforms.landing.tables import Interactions
 from slowwave.transforms.landing.versions import is_visible

@@ -18,12 +18,16 @@ import orjson
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.flows.kernel.storage.text_stream import WINDOWS, encoding_of, is_packed, text_stream
 from slowwave.flows.land.formats.chunk import BadRow, Chunk, Collector
-from slowwave.flows.land.formats.contract_names import partition_values, with_contract_names
 from slowwave.flows.land.formats.csv import csv_chunks
-from slowwave.flows.land.formats.foreign import LOOKED_AT_BYTES, foreign_kind
-from slowwave.flows.land.formats.json_documents import Elements
-from slowwave.flows.land.formats.json_rows import json_record
-from slowwave.flows.land.formats.kind import DELIMITERS, FIELDS, is_document, text_kind
+from slowwave.flows.land.formats.json_documents import Elements, json_record
+from slowwave.flows.land.formats.kind import (
+    DELIMITERS,
+    FIELDS,
+    is_document,
+    partition_values,
+    text_kind,
+    with_contract_names,
+)
 from slowwave.flows.land.formats.lines import (
     MOST_VALUES,
     Lines,
@@ -33,7 +37,7 @@ from slowwave.flows.land.formats.lines import (
     too_long,
     values_count,
 )
-from slowwave.flows.land.formats.zip_members import ZIP, UnreadableZipError, zip_members
+from slowwave.flows.land.formats.zip_members import LOOKED_AT_BYTES, ZIP, UnreadableZipError, foreign_kind, zip_members
 from slowwave.transforms.landing.delivered_rows import RecordRows
 
 _BLOCK = 2**20

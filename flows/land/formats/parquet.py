@@ -12,9 +12,8 @@ import polars as pl
 
 from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.flows.land.formats.chunk import CHUNK_BYTES, CHUNK_ROWS, BadRow, Chunk
-from slowwave.flows.land.formats.decoded_sizes import decoded_sizes
 from slowwave.flows.land.formats.lines import in_megabytes, too_long
-from slowwave.flows.land.formats.parquet_pages import ColumnPages, column_pages
+from slowwave.flows.land.formats.parquet_pages import ColumnPages, column_pages, decoded_sizes
 from slowwave.transforms.landing.delivered_rows import FrameRows, RecordRows
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from slowwave.flows.ask.diff.publish_diff import EXAMPLES, publish_diff
 from slowwave.flows.ask.find_run import find_run
 from slowwave.flows.cli.main import main
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.lake.published import current_run
+from slowwave.flows.lake.current import current_run
 
 pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
 

@@ -21,7 +21,7 @@ from small_home import SmallHome, interaction, memory
 from slowwave.flows.ask import export as export_module
 from slowwave.flows.cli import main as cli
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.lake.published import current_run
+from slowwave.flows.lake.current import current_run
 from slowwave.transforms.core.schema import columns, polars_schema
 from slowwave.transforms.graph import SERVING
 from slowwave.transforms.health.tables import MemoryHealth

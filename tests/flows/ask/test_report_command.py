@@ -19,7 +19,7 @@ from small_home import SmallHome, interaction, memory
 from slowwave.dashboards.report import page as made
 from slowwave.flows.ask.report import ensure_current_report
 from slowwave.flows.cli import main as cli
-from slowwave.flows.lake.published import report_file, reports_folder
+from slowwave.flows.lake.current import report_file, reports_folder
 from slowwave.flows.nightly.prune import _KEEP_REPORTS
 from slowwave.flows.nightly.screen import result_lines
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.flows.capture.bodies import RefusedBodyError, _Taken, _unpack_gzip
+from slowwave.flows.capture.app import RefusedBodyError, _Taken, _unpack_gzip
 from slowwave.flows.capture.limits import BufferedBytes
 
 MOST = 2**21

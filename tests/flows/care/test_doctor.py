@@ -26,8 +26,8 @@ from slowwave.flows.cli.main import main
 from slowwave.flows.kernel import file_system
 from slowwave.flows.kernel.checks import CheckLine
 from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.lake.files import LAKE_FORMAT
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.lake_format import LAKE_FORMAT
 
 SECOND_HOMES = "other homes"
 

@@ -13,7 +13,7 @@ from capture_process import receiving
 from small_home import SmallHome
 
 from slowwave.flows.care.doctor import doctor_lines
-from slowwave.flows.care.receiver_line import receiver_lines
+from slowwave.flows.care.setup_lines import receiver_lines
 from slowwave.flows.kernel.checks import CheckLine
 from slowwave.flows.kernel.lock import capture_lock
 from slowwave.flows.kernel.run_ids import utc_now

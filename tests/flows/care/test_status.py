@@ -24,7 +24,7 @@ from slowwave.flows.kernel.checks import CheckLine
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.times import in_words
-from slowwave.flows.lake.published import report_file
+from slowwave.flows.lake.current import report_file
 
 Lines = dict[str, Any]
 

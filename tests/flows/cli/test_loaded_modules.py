@@ -16,7 +16,7 @@ from shared_homes import published_home
 from small_home import interaction, memory, outcome
 
 from slowwave.flows.ask.report import write_report
-from slowwave.flows.kernel.processes.threads import COMPUTING
+from slowwave.flows.kernel.processes import COMPUTING
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.landing.ledger_tables import Runs
 

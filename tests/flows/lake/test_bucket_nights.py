@@ -17,7 +17,7 @@ from bucket_server import Fault, Proxy, environment, make_bucket, s3_server
 from slowwave.data.sample import sample_files
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.storage.faults import BucketError
-from slowwave.flows.lake.current import pointer
+from slowwave.flows.lake import current
 from slowwave.flows.nightly.nightly import nightly, start_run
 from tests.laws.home import Home
 
@@ -59,7 +59,7 @@ def new_home(server: int, proxy: Proxy, tmp_path: Path, monkeypatch: pytest.Monk
     make_bucket(server, name)
     for variable, value in environment(proxy.port, f"s3://{name}/lake").items():
         monkeypatch.setenv(variable, value)
-    monkeypatch.setattr(pointer, "_FRESH_SECONDS", 0)
+    monkeypatch.setattr(current, "_FRESH_SECONDS", 0)
     homes = itertools.count(1)
 
     def made() -> Home:

@@ -26,8 +26,8 @@ from slowwave.flows.kernel.storage.lease import hold_lease
 from slowwave.flows.kernel.storage.mounts import bucket_at
 from slowwave.flows.kernel.storage.ranges import PartialCopies
 from slowwave.flows.kernel.storage.storage import mount
+from slowwave.flows.lake import current
 from slowwave.flows.lake import pieces as pieces_of_files
-from slowwave.flows.lake.current import pointer
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.pieces import Between, footer, pieces, with_columns
 from slowwave.flows.publish import log_as_of, replay_inputs
@@ -62,7 +62,7 @@ def new_home(server: int, proxy: Proxy, tmp_path: Path, monkeypatch: pytest.Monk
     make_bucket(server, name)
     for variable, value in environment(proxy.port, f"s3://{name}/team/lake").items():
         monkeypatch.setenv(variable, value)
-    monkeypatch.setattr(pointer, "_FRESH_SECONDS", 0)
+    monkeypatch.setattr(current, "_FRESH_SECONDS", 0)
     homes = itertools.count(1)
     return lambda: Home(tmp_path / f"home-{next(homes)}")
 
@@ -241,7 +241,7 @@ def test_who_was_paused_writes_and_publishes_nothing_more(
         for write in (
             lambda: bucket.write(paused.settings.lake_folder / "runs" / "x.parquet", lambda to: to.write_bytes(b"x")),
             lambda: bucket.remove([paused.settings.lake_folder / "FORMAT"]),
-            lambda: pointer.point_at(paused.settings, bucket, published.stem),
+            lambda: current.point_at(paused.settings, bucket, published.stem),
             bucket.sweep,
         ):
             with pytest.raises(FencedError, match="another writer has taken over"):

@@ -19,8 +19,7 @@ from small_home import SmallHome
 
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
-from slowwave.flows.lake.files import check_format
-from slowwave.flows.lake.lake_format import LAKE_FORMAT, WHOLE_FORMAT
+from slowwave.flows.lake.files import LAKE_FORMAT, WHOLE_FORMAT, check_format
 from slowwave.flows.nightly.nightly import backfill, start_run
 
 pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
@@ -444,7 +443,7 @@ def test_an_older_release_would_refuse_a_half_migrated_lake():
 
 
 def test_declared_types_are_those_that_duckdb_reads():
-    from slowwave.flows.kernel.columns.declared import READ
+    from slowwave.flows.kernel.declared_columns import READ
     from slowwave.transforms.core.schema import columns
     from slowwave.transforms.evidence.tables import DayInputs
     from slowwave.transforms.graph import EVIDENCE

@@ -13,8 +13,8 @@ from released_homes import CITED, COUNTS, RELEASES, evidence_files, landed_files
 from small_home import SmallHome
 from thorough import IS_THOROUGH
 
+from slowwave.flows.lake.files import WHOLE_FORMAT
 from slowwave.flows.lake.lake import COMPACT_FROM_FILES, Lake
-from slowwave.flows.lake.lake_format import WHOLE_FORMAT
 from slowwave.flows.nightly.nightly import NightlyResult
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import EVIDENCE, STATES

@@ -10,7 +10,7 @@ import pytest
 from small_home import SmallHome, interaction, memory, outcome
 
 from slowwave.flows.kernel.lock import writer_lock
-from slowwave.flows.lake.published import current_run
+from slowwave.flows.lake.current import current_run
 from slowwave.flows.land.land import path_deliveries
 from slowwave.flows.nightly.nightly import land_paths, start_run
 

@@ -22,9 +22,8 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import LONGEST_ROW, Settings
 from slowwave.flows.land.formats import parquet as delivery_parquet
 from slowwave.flows.land.formats.chunk import CHUNK_BYTES, Chunk
-from slowwave.flows.land.formats.decoded_sizes import decoded_sizes
 from slowwave.flows.land.formats.delivery import chunks
-from slowwave.flows.land.formats.parquet_pages import column_pages
+from slowwave.flows.land.formats.parquet_pages import column_pages, decoded_sizes
 from slowwave.transforms.landing.delivered_rows import FrameRows
 
 ROW = b'{"prompt": "What now?", "created_at": "2026-03-01"}\n'

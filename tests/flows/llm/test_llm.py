@@ -13,7 +13,7 @@ import pytest
 from llm_home import QUESTIONS, TEXTS, LlmHome, llm_home
 from small_home import memory
 
-from slowwave.flows.lake.published import current_run
+from slowwave.flows.lake.current import current_run
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 from small_home import SmallHome, interaction, memory
 
 from slowwave.flows.kernel.access.bearer_tokens import add_token, revoke_token
-from slowwave.flows.lake.current.links import link_current
+from slowwave.flows.lake.current import link_current
 from slowwave.flows.mcp import server
 
 pytestmark = pytest.mark.slow

@@ -13,7 +13,7 @@ from small_home import SmallHome
 from slowwave.flows.ask.why.why import run_why
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
-from slowwave.flows.lake.published import current_run
+from slowwave.flows.lake.current import current_run
 from slowwave.flows.publish.run import start_run
 
 

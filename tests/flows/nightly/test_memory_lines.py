@@ -9,7 +9,7 @@ import pytest
 from small_home import SmallHome, interaction, memory, outcome
 
 from slowwave.flows.kernel.progress import print_lines
-from slowwave.flows.nightly.memory_lines import memory_lines
+from slowwave.flows.nightly.learned_lines import memory_lines
 from slowwave.flows.nightly.screen import next_commands, result_lines
 
 AS_OF = datetime(2026, 3, 20)  # noqa: DTZ001 - times are naive and hold UTC everywhere

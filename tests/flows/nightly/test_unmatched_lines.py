@@ -11,11 +11,7 @@ from hypothesis import strategies as st
 from small_home import Row, SmallHome, interaction, memory, outcome
 
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.nightly.landing_lines.unmatched_lines import (
-    UnmatchedIds,
-    unmatched_ids,
-    unmatched_lines,
-)
+from slowwave.flows.nightly.landing_lines import UnmatchedIds, unmatched_ids, unmatched_lines
 
 IDS = st.sampled_from(["a", "A", "a-1", "a_1", "1000", "1000.0", "b", ""])
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from small_home import MEMORY, SmallHome, interaction, memory, outcome
 
-from slowwave.flows.lake.published import current_run
+from slowwave.flows.lake.current import current_run
 from slowwave.flows.publish import day_reader
 
 AS_OF = datetime(2026, 3, 9)  # noqa: DTZ001 - UTC

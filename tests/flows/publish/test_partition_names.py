@@ -19,7 +19,7 @@ from polars.testing import assert_frame_equal
 from released_homes import CITED, COUNTS, evidence_files, published
 from small_home import SmallHome, interaction, memory
 
-from slowwave.flows.lake.landed_lake import landed_lake
+from slowwave.flows.lake.lake import landed_lake
 from slowwave.flows.lake.partitions import name_of, unlike
 from slowwave.flows.nightly.prune import prune
 from slowwave.flows.publish.plan import DayPlan

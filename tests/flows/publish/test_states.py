@@ -14,7 +14,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.lake.lake import Lake, make_lake
 from slowwave.flows.publish.states import keep_state, kept_state, superseded_states
 from slowwave.transforms.core.schema import polars_schema
-from slowwave.transforms.learning.scorecard.tables import StrategyScoresState as State
+from slowwave.transforms.learning.tables import StrategyScoresState as State
 
 MARCH_30, MARCH_31, APRIL_2 = date(2026, 3, 30), date(2026, 3, 31), date(2026, 4, 2)
 

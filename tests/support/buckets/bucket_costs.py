@@ -24,7 +24,7 @@ from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage import bucket
 from slowwave.flows.kernel.storage.client import BucketClient
-from slowwave.flows.lake.current import links
+from slowwave.flows.lake import current
 from slowwave.flows.nightly import prune
 from slowwave.flows.nightly.nightly import nightly
 from slowwave.flows.publish.run import start_run
@@ -35,7 +35,7 @@ _LAKE = "s3://costs/lake"
 
 def main(nights: int = 10, a_day: int = 120) -> None:
     """Print a line per night, one of a night that publishes again though nothing has landed, and objects by folder."""
-    bucket._GRACE_SECONDS = links.GRACE_SECONDS = prune.GRACE_SECONDS = -1.0
+    bucket._GRACE_SECONDS = current.GRACE_SECONDS = prune.GRACE_SECONDS = -1.0
     files = sample_files(days=nights, interactions_per_day=a_day)
     with s3_server() as port, tempfile.TemporaryDirectory() as folder:
         make_bucket(port, "costs")

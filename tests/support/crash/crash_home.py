@@ -14,8 +14,8 @@ import polars as pl
 
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.lake import COMPACT_FROM_FILES, Lake
-from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.land.quarantine import refused_rows
 from slowwave.flows.nightly.nightly import land_paths, nightly

@@ -17,12 +17,12 @@ from slowwave.flows.decide.review import published_review, review
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.erased_rows import ERASED_REASON
 from slowwave.flows.lake.lifetime.expired_texts import RETAINED
 from slowwave.flows.lake.lifetime.horizons import read_horizon
 from slowwave.flows.lake.lifetime.tombstones import is_erasing
-from slowwave.flows.lake.published import current_run
 from slowwave.flows.lifetime.retention import RetentionRules, apply_retention
 from slowwave.flows.nightly.as_of import serving_as_of
 from slowwave.flows.nightly.erasure_night import ErasureNight, erase, preview_erasure

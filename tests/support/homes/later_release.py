@@ -24,7 +24,7 @@ from pathlib import Path
 import duckdb
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.nightly.nightly import nightly, start_run
-from slowwave.flows.lake.published import current_run
+from slowwave.flows.lake.current import current_run
 from slowwave.flows.kernel.settings import Settings
 settings = Settings(Path(sys.argv[1]))
 with writer_lock(settings, "nightly"):

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 from small_home import SmallHome
 
-from slowwave.flows.lake.published import current_run
+from slowwave.flows.lake.current import current_run
 from slowwave.transforms.landing.tables import LANDED
 
 HOMES = Path(__file__).resolve().parents[2] / "fixtures" / "homes"

@@ -15,8 +15,8 @@ from llm_server import LlmServer, Reply, Request, good_answer, llm_server
 from small_home import SmallHome, memory
 
 from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.published import current_run
 from slowwave.flows.llm.asking import QuestionsReport
 from slowwave.flows.llm.stage import asked_of_model
 from slowwave.flows.publish.run import start_run

@@ -9,8 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.transforms.learning.attempts.inferred import with_apart
-from slowwave.transforms.learning.attempts.outcomes import counted_outcomes, not_attempted_reason
+from slowwave.transforms.learning.attempts.outcomes import counted_outcomes, not_attempted_reason, with_apart
 from slowwave.transforms.learning.attempts.params import AttemptParams
 from slowwave.transforms.learning.attempts.sessions import (
     attempt_cells,
@@ -20,8 +19,8 @@ from slowwave.transforms.learning.attempts.sessions import (
 from slowwave.transforms.learning.confidence.fits import confidence_fits, confidence_losses, interval_grades
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import CellHistory
-from slowwave.transforms.learning.heuristic_params import HeuristicParams
 from slowwave.transforms.learning.heuristics import heuristics
+from slowwave.transforms.learning.params import HeuristicParams
 
 START = datetime(2026, 1, 5)  # noqa: DTZ001 - times are UTC without zone; a Monday
 _SCHEMA = {

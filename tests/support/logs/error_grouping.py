@@ -23,9 +23,9 @@ from error_formats import format_errors
 from make_coding_errors import FILES, NAMES, WORDS
 from system_lines import system_lines
 
-from slowwave.transforms.grouping.errors import variables as error_variables
-from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
-from slowwave.transforms.grouping.errors.params import ErrorParams
+from slowwave.transforms.grouping import error_variables
+from slowwave.transforms.grouping.error_fingerprints import error_fingerprints
+from slowwave.transforms.grouping.params import ErrorParams
 
 CODING = Path(__file__).parents[2] / "fixtures" / "coding_errors.ndjson"
 LOGHUB = real_rows.FOLDER / "loghub" / "clusters.parquet"

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
-from slowwave.transforms.grouping.errors.params import ErrorParams
+from slowwave.transforms.grouping.error_fingerprints import error_fingerprints
+from slowwave.transforms.grouping.params import ErrorParams
 
 SCHEMA = {"project": pl.String, "error_message": pl.String}
 PARAMS = ErrorParams()

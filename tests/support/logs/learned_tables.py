@@ -13,8 +13,7 @@ from slowwave.transforms.learning.counted import Counted, count_attempts
 from slowwave.transforms.learning.learned import Learned
 from slowwave.transforms.learning.learned import learn_strategies as learned_of_strategies
 from slowwave.transforms.learning.nodes import LEARNING
-from slowwave.transforms.learning.scorecard.tables import StrategyScoresState
-from slowwave.transforms.learning.tables import Scorecard
+from slowwave.transforms.learning.tables import Scorecard, StrategyScoresState
 from slowwave.transforms.params import Params
 
 LEARNED = (*(table for node in LEARNING for table in node.tables if not issubclass(table, State)), Scorecard)

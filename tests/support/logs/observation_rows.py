@@ -17,7 +17,7 @@ from slowwave.transforms.evidence.scopes import ScopeParams
 from slowwave.transforms.evidence.states import memory_states
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.landing.tables import Memories
-from slowwave.transforms.observations.curation.curation_decisions import curation_decisions
+from slowwave.transforms.observations.curation_decisions import curation_decisions
 from slowwave.transforms.observations.observations import Observed, observe_memories
 from slowwave.transforms.observations.params import ObservationParams
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.transforms.usage.strength.params import StrengthParams
-from slowwave.transforms.usage.strength.strength import strength_state
+from slowwave.transforms.usage.params import StrengthParams
+from slowwave.transforms.usage.strength_now import strength_state
 
 _REINFORCED_DAYS = 7
 _HALF_LIFE_DAYS = {"heuristic": 60.0, "outcome": 30.0, "preference": 365.0, "knowledge": 90.0, "anti_pattern": 45.0}

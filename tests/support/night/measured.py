@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from slowwave.flows.kernel.processes.threads import use_one_thread
+from slowwave.flows.kernel.processes import use_one_thread
 
 Said = dict[str, Any]
 _LIMIT_SECONDS = 2.0

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.transforms.core.exact_json import exact_json
-from slowwave.transforms.landing.posted.records import posted_records
+from slowwave.transforms.landing.posted_records import posted_records
 
 VALUES = st.recursive(
     st.one_of(

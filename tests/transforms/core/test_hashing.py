@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.transforms.core.frames import conform, empty
-from slowwave.transforms.core.hashing import canonical_row, digest, digests, hash_texts, rows_digest
-from slowwave.transforms.core.rows_digest import RowsDigest
+from slowwave.transforms.core.hashing import RowsDigest, canonical_row, digest, digests, hash_texts, rows_digest
 from slowwave.transforms.core.schema import columns, polars_schema
 from slowwave.transforms.evidence.fingerprint import fingerprint
 from slowwave.transforms.evidence.tables import MemoryEligibility

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import betaincinv
 from scipy.stats import betabinom
 
-from slowwave.transforms.core.counts.interval_coverage import Steps, worth_of
+from slowwave.transforms.core.counts.forecast_grades import Steps, worth_of
 
 _MASS = 0.9
 _means = st.floats(0.02, 0.98)

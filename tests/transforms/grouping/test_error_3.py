@@ -9,7 +9,7 @@ from error_rows import PARAMS, frame, groups_of, rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
+from slowwave.transforms.grouping.error_fingerprints import error_fingerprints
 
 _VARIABLES = (
     ("7", "123456"),

@@ -8,8 +8,8 @@ from error_rows import PARAMS, USERS, frame, groups_of, rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
-from slowwave.transforms.grouping.errors.params import ErrorParams
+from slowwave.transforms.grouping.error_fingerprints import error_fingerprints
+from slowwave.transforms.grouping.params import ErrorParams
 
 
 def template_of(message, params=PARAMS):

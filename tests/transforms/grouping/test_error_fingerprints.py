@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from slowwave.transforms.core.blank import is_blank
 from slowwave.transforms.core.hashing import hash_texts
-from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
+from slowwave.transforms.grouping.error_fingerprints import error_fingerprints
 
 words = st.sampled_from([*USERS, "user", "file", "refused", "for", "the", "=", ":", "(", "]", "'x'", "Error"])
 figures = st.sampled_from(

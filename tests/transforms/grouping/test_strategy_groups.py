@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategy_pairs import DIFFERENT, NOT_YET, SAME
 
-from slowwave.transforms.grouping.strategies.key import strategy_key
-from slowwave.transforms.grouping.strategies.strategy_groups import strategy_groups
+from slowwave.transforms.grouping.strategy_groups import strategy_groups, strategy_key
 from slowwave.transforms.language.inflection import inflection
 
 COLUMNS = {name: pl.String() for name in ("project", "strategy", "strategy_id", "representative", "reason")}

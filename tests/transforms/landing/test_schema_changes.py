@@ -16,7 +16,7 @@ from slowwave.transforms.core.schema import Carried, Json, Landed, Table, column
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import EVIDENCE
 from slowwave.transforms.landing.decisions_table import Decisions
-from slowwave.transforms.landing.ledger_tables import LEDGER
+from slowwave.transforms.landing.ledger_tables import LEDGER, CheckedFiles
 from slowwave.transforms.landing.schema_changes import (
     EXTRA_BEFORE,
     as_before,
@@ -26,7 +26,6 @@ from slowwave.transforms.landing.schema_changes import (
     misfit,
     taken_from_extra,
 )
-from slowwave.transforms.landing.set_aside_tables import CheckedFiles
 from slowwave.transforms.landing.tables import LANDED
 from slowwave.transforms.landing.versions import with_row_hash
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from slowwave.transforms.language.hinted import Hinted, fold_case
 from slowwave.transforms.observations.states import successions
+from slowwave.transforms.observations.states.successions import Hinted, fold_case
 
 EVERY = {
     one.pattern.pattern: one

@@ -16,7 +16,7 @@ from slowwave.transforms.core.statistics import normal_tail
 from slowwave.transforms.learning.anti_patterns.anti_patterns import SCHEMA, anti_patterns
 from slowwave.transforms.learning.anti_patterns.arms import cells, in_cells, sessions
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
-from slowwave.transforms.learning.anti_patterns.q_values import q_values
+from slowwave.transforms.learning.anti_patterns.rows import q_values
 from slowwave.transforms.learning.anti_patterns.states import probability_above
 
 PARAMS = AntiPatternParams()

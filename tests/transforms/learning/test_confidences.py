@@ -24,14 +24,14 @@ from slowwave.transforms.learning.confidence.fits import (
 )
 from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint, Correction
 from slowwave.transforms.learning.confidence.states import CellHistory
-from slowwave.transforms.learning.scorecard.confidence import (
+from slowwave.transforms.learning.params import ScorecardParams
+from slowwave.transforms.learning.scorecard_confidence import (
     RECORDS,
     TASK_DIFFICULTY,
     confidence_scorecard,
     graded_beliefs,
 )
-from slowwave.transforms.learning.scorecard.params import ScorecardParams
-from slowwave.transforms.learning.scorecard.scorecard import BASE_RATE, cutoff_days
+from slowwave.transforms.learning.scorecard_rows import BASE_RATE, cutoff_days
 from slowwave.transforms.learning.tables import AntiPatterns, Heuristics, UntriedStrategies
 from slowwave.transforms.params import Params
 

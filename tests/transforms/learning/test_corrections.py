@@ -18,8 +18,8 @@ from slowwave.transforms.learning.confidence.fits import (
 )
 from slowwave.transforms.learning.confidence.params import ConfidenceParams, Correction
 from slowwave.transforms.learning.confidence.states import CellHistory
-from slowwave.transforms.learning.scorecard.confidence import RECORDS, graded_beliefs
-from slowwave.transforms.learning.scorecard.scorecard import LAPLACE
+from slowwave.transforms.learning.scorecard_confidence import RECORDS, graded_beliefs
+from slowwave.transforms.learning.scorecard_rows import LAPLACE
 
 _CUTOFFS = list(range(FIRST_DAY + 10, FIRST_DAY + 64, 3))
 _PARAMS = ConfidenceParams()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.learning.anti_patterns.e_values import (
+from slowwave.transforms.learning.anti_patterns.flags import (
     BASELINE_PRIOR,
     FAILING_PRIOR,
     is_e_discovery,

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from slowwave.transforms.core.frames import Frame, empty, framed
-from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints, errors_of
-from slowwave.transforms.grouping.errors.params import ErrorParams
-from slowwave.transforms.learning.attempts.error_readings import error_readings
+from slowwave.transforms.grouping.error_fingerprints import error_fingerprints, errors_of
+from slowwave.transforms.grouping.params import ErrorParams
 from slowwave.transforms.learning.attempts.params import AttemptParams, NotAttempted
-from slowwave.transforms.learning.attempts.tables import ErrorReadings
+from slowwave.transforms.learning.counted import error_readings
+from slowwave.transforms.learning.tables import ErrorReadings
 from slowwave.transforms.params import Params
 
 MESSAGES = [

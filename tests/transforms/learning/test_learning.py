@@ -16,9 +16,8 @@ from thorough import examples
 
 from slowwave.transforms.core.frames import framed
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
-from slowwave.transforms.learning.scorecard.params import ScorecardParams
-from slowwave.transforms.learning.scorecard.tables import StrategyScoresState
-from slowwave.transforms.learning.tables import AntiPatterns, CountedOutcomes, Scorecard
+from slowwave.transforms.learning.params import ScorecardParams
+from slowwave.transforms.learning.tables import AntiPatterns, CountedOutcomes, Scorecard, StrategyScoresState
 from slowwave.transforms.params import Params
 
 _PARAMS = Params(confidence=ConfidenceParams(min_fit_attempts=50, fit_margin_nats=0, min_dispersion_cells=5))

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from slowwave.transforms.core.counts import forecast_grades as scores
 from slowwave.transforms.learning.attempts.sessions import next_midnight
-from slowwave.transforms.learning.scorecard.params import ScorecardParams
-from slowwave.transforms.learning.scorecard.scorecard import cutoff_days
+from slowwave.transforms.learning.params import ScorecardParams
+from slowwave.transforms.learning.scorecard_rows import cutoff_days
 
 _PARAMS = ScorecardParams(resamples=40)
 

@@ -13,8 +13,8 @@ from thorough import examples
 from slowwave.transforms.learning.attempts.sessions import next_midnight
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import CellHistory
-from slowwave.transforms.learning.heuristic_params import HeuristicParams
-from slowwave.transforms.learning.strategy_trends import strategy_trends
+from slowwave.transforms.learning.heuristics import strategy_trends
+from slowwave.transforms.learning.params import HeuristicParams
 
 _PARAMS = HeuristicParams()
 _TODAY = next_midnight(START)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from learned_tables import learned
 
+from slowwave.transforms.learning.learned import task_difficulty
 from slowwave.transforms.learning.tables import TaskDifficulty
-from slowwave.transforms.learning.task_difficulty import task_difficulty
 from slowwave.transforms.params import Params
 
 _CELLS = pl.DataFrame(

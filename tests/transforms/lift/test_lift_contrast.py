@@ -9,7 +9,7 @@ from lift_cases import PARAMS
 from scipy.stats import false_discovery_control
 from scipy.stats import t as student
 
-from slowwave.transforms.core.counts.ordered_sums import ordered_sum
+from slowwave.transforms.core.counts.integer_groups import ordered_sum
 from slowwave.transforms.core.statistics import benjamini_hochberg, student_t_quantile, two_sided_p_value
 from slowwave.transforms.lift.contrast import contrasts
 from slowwave.transforms.lift.shrinkage import calibrate_lifts, shrunk

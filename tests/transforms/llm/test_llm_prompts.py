@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from llm_attacks import MEMORIES
 from tried_methods import tried
 
-from slowwave.transforms.llm.fence import fence_json, shorten_text
 from slowwave.transforms.llm.params import LlmParams
-from slowwave.transforms.llm.prompts import SYSTEM, Task, prompt, user_message
+from slowwave.transforms.llm.prompts import SYSTEM, Task, fence_json, prompt, shorten_text, user_message
 
 PARAMS = LlmParams(model="some-model")
 TEXT = st.text(max_size=60) | st.sampled_from(MEMORIES)

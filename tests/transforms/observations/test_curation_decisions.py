@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from observation_rows import DARK, LOGS, PARAMS, change, decisions_in, states_of, toy_vectors
 from thorough import examples
 
-from slowwave.transforms.observations.curation.curation_decisions import curation_decisions
+from slowwave.transforms.observations.curation_decisions import curation_decisions
 
 BEFORE = [change("dark", DARK[0]), change("port", "The API port is 8080"), change("tea", "The user likes tea")]
 

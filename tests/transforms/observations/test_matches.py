@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.core.compiled import kernel
-from slowwave.transforms.observations.merges.likeness import likeness_logits
-from slowwave.transforms.observations.pairs.matches import matched_words, matching_size
-from slowwave.transforms.observations.pairs.scores import pair_features
+from slowwave.transforms.observations.near import likeness_logits
+from slowwave.transforms.observations.pairs.scores import matched_words, matching_size, pair_features
 from slowwave.transforms.observations.pairs.texts import pair_texts
 
 MANY = 1_000_000

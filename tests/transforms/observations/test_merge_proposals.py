@@ -15,8 +15,8 @@ from thorough import examples
 
 from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.evidence.scopes import ScopeParams, memory_owner
-from slowwave.transforms.observations.curation.curation_decisions import curation_decisions
-from slowwave.transforms.observations.merges.near import across_types
+from slowwave.transforms.observations.curation_decisions import curation_decisions
+from slowwave.transforms.observations.near import across_types
 from slowwave.transforms.observations.observations import observe_memories
 from slowwave.transforms.observations.pairs.texts import pair_texts
 from slowwave.transforms.observations.params import ObservationParams

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from worded_log import APART, ONE
 
 from slowwave.transforms.observations.pairs.conflicts import conflicts
-from slowwave.transforms.observations.pairs.plain_wording import plain_reading, plain_wording
 from slowwave.transforms.observations.pairs.reading import reading
 from slowwave.transforms.observations.pairs.relation import RelationName, relation
+from slowwave.transforms.observations.pairs.relations import plain_reading, plain_wording
 from slowwave.transforms.observations.params import ObservationParams
 
 PARAMS = ObservationParams()

@@ -21,9 +21,9 @@ from slowwave.transforms.observations.states.changes import (
     changes_of_state,
     state_changes,
     stated_change,
+    states_something,
 )
 from slowwave.transforms.observations.states.claims import claims
-from slowwave.transforms.observations.states.plain import states_something
 
 START = datetime(2026, 1, 1)
 

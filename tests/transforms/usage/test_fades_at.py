@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal, assert_series_equal
 from reference_log_rows import REFERENCE_LOGS, reference_logs
 
-from slowwave.transforms.learning.scorecard.params import ScorecardParams
-from slowwave.transforms.learning.scorecard.scorecard import BASE_RATE
-from slowwave.transforms.usage.strength.fades_at import fades_at
-from slowwave.transforms.usage.strength.fits import strength_fits
-from slowwave.transforms.usage.strength.params import StrengthParams
-from slowwave.transforms.usage.strength.scores import METRIC, strength_scores
-from slowwave.transforms.usage.strength.strength import default_half_lives, strengths
+from slowwave.transforms.learning.params import ScorecardParams
+from slowwave.transforms.learning.scorecard_rows import BASE_RATE
+from slowwave.transforms.usage.params import StrengthParams
+from slowwave.transforms.usage.strength_fading import fades_at
+from slowwave.transforms.usage.strength_fits import strength_fits
+from slowwave.transforms.usage.strength_now import default_half_lives, strengths
+from slowwave.transforms.usage.strength_scores import METRIC, strength_scores
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times here are UTC without zone
 _SCHEMA = {

@@ -14,8 +14,8 @@ from reference_worlds import looks, timelines
 from scipy.special import betainc
 from thorough import examples
 
-from slowwave.transforms.usage.trend.params import TrendParams
-from slowwave.transforms.usage.trend.trends import memory_trends
+from slowwave.transforms.usage.params import TrendParams
+from slowwave.transforms.usage.trends import memory_trends
 
 PARAMS = TrendParams()
 EMPTY_DAYS = {"memory": pl.UInt32, "day": pl.Int32}

@@ -8,10 +8,10 @@ from polars.testing import assert_frame_equal
 
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.learning.tables import Scorecard
-from slowwave.transforms.usage.need.forecasts import need_forecasts
-from slowwave.transforms.usage.need.params import NeedParams
-from slowwave.transforms.usage.need.scores import graded_needs, need_cutoff_days, need_scores
-from slowwave.transforms.usage.need.tables import NeedFits
+from slowwave.transforms.usage.need_forecasts import need_forecasts
+from slowwave.transforms.usage.need_scores import graded_needs, need_cutoff_days, need_scores
+from slowwave.transforms.usage.params import NeedParams
+from slowwave.transforms.usage.tables import NeedFits
 
 PARAMS = NeedParams()
 TODAY = 20_000

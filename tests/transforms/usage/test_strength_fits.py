@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from slowwave.transforms.core.schema import columns
-from slowwave.transforms.usage.strength.fits import fits_at, strength_fits, window_counts
-from slowwave.transforms.usage.strength.params import StrengthParams
-from slowwave.transforms.usage.strength.strength import strengths
-from slowwave.transforms.usage.strength.tables import FittedStrengths
+from slowwave.transforms.usage.params import StrengthParams
+from slowwave.transforms.usage.strength_fits import fits_at, strength_fits, window_counts
+from slowwave.transforms.usage.strength_now import strengths
+from slowwave.transforms.usage.tables import FittedStrengths
 
 _PARAMS = StrengthParams()
 _EAGER = StrengthParams(min_fit_windows=2, min_fit_references=1, fit_margin_nats=0, fit_days=10)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from pydantic import ValidationError
 
-from slowwave.transforms.usage.strength.params import StrengthParams
-from slowwave.transforms.usage.strength.strength import (
+from slowwave.transforms.usage.params import StrengthParams
+from slowwave.transforms.usage.strength_now import (
     FORECAST_DAYS,
     evidence,
     strength_forecast,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
 
@@ -64,3 +65,18 @@ class KeyGroups:
         found = np.empty(len(self.order), dtype=told.dtype)
         found[self.order] = np.repeat(told, self.sizes)
         return found
+
+
+# Sums of floats that do not depend on the order of rows.
+
+_FIXED_POINT = 2.0**60
+_LIMIT = 1e20
+
+
+def ordered_sum(values: pl.Expr) -> pl.Expr:
+    """Sum of `values` in 2^-60 fixed point: the same to the last bit in any order of rows.
+
+    NULL where their sizes add up to 1e20 or more, or a value is not finite: 128 bits would not hold it.
+    """
+    fixed = (values * _FIXED_POINT).round().cast(pl.Int128, strict=False).sum().cast(pl.Float64) / _FIXED_POINT
+    return pl.when(values.abs().sum() < _LIMIT).then(fixed)

@@ -8,7 +8,7 @@ OF_LEARNING: tuple[Method, ...] = (
     Method(
         id="attempt/2",
         computes="Which outcomes are attempts, and which of them count: inferred ones only where params say so.",
-        implementation="slowwave.transforms.learning.attempts.inferred.with_apart",
+        implementation="slowwave.transforms.learning.attempts.outcomes.with_apart",
         chosen_by=("attempts.method",),
         reads=("attempts.not_attempted", "attempts.scopes", "attempts.min_occurrences", "attempts.learn_from_inferred"),
         changed="An inferred outcome counts apart, and never in place of a reported one: to attempt/1 all were alike.",
@@ -25,14 +25,14 @@ OF_LEARNING: tuple[Method, ...] = (
     Method(
         id="strategy_groups/1",
         computes="Which texts of strategies say the same.",
-        implementation="slowwave.transforms.grouping.strategies.strategy_groups.strategy_groups",
+        implementation="slowwave.transforms.grouping.strategy_groups.strategy_groups",
         chosen_by=("strategies.method",),
         golden=("heuristic-3/strategy_variants",),
     ),
     Method(
         id="error/3",
         computes="Which error messages are of the same failing thing, and which errors are of one family.",
-        implementation="slowwave.transforms.grouping.errors.fingerprints.ERROR_3",
+        implementation="slowwave.transforms.grouping.error_fingerprints.ERROR_3",
         chosen_by=("errors.method",),
         reads=(
             *("errors.max_code_points", "errors.max_line_code_points", "errors.max_tokens", "errors.min_words"),
@@ -61,7 +61,7 @@ OF_LEARNING: tuple[Method, ...] = (
     Method(
         id="strategy_trend/3",
         computes="Whether a strategy's success changed in its last days, or it was not tried in them.",
-        implementation="slowwave.transforms.learning.strategy_trends.strategy_trends",
+        implementation="slowwave.transforms.learning.heuristics.strategy_trends",
         reads=("heuristics",),
         changed="A strategy is stale from the look on at which it was not tried in the last days, until it is.",
         golden=("heuristic-3/heuristics",),
@@ -76,7 +76,7 @@ OF_LEARNING: tuple[Method, ...] = (
     Method(
         id="scorecard/2",
         computes="How good the forecasts made on past Mondays were: as made, as published, and of what was untried.",
-        implementation="slowwave.transforms.learning.scorecard.confidence.confidence_scorecard",
+        implementation="slowwave.transforms.learning.scorecard_confidence.confidence_scorecard",
         reads=("scorecard",),
         changed="Published and untried forecasts are graded apart, and how much of what came the intervals held.",
         golden=("heuristic-3/scorecard",),
@@ -84,19 +84,19 @@ OF_LEARNING: tuple[Method, ...] = (
     Method(
         id="base_rate/1",
         computes="A forecast to compare with: what was usual before.",
-        implementation="slowwave.transforms.learning.scorecard.confidence.graded_beliefs",
+        implementation="slowwave.transforms.learning.scorecard_confidence.graded_beliefs",
         golden=("heuristic-3/scorecard", "need-1/scorecard", "strength-2/scorecard"),
     ),
     Method(
         id="laplace/1",
         computes="A forecast to compare with: a strategy's successes + 1 of its attempts + 2.",
-        implementation="slowwave.transforms.learning.scorecard.confidence.graded_beliefs",
+        implementation="slowwave.transforms.learning.scorecard_confidence.graded_beliefs",
         golden=("heuristic-3/scorecard",),
     ),
     Method(
         id="records/1",
         computes="A forecast to compare with: the sum of the records of strategy and task.",
-        implementation="slowwave.transforms.learning.scorecard.confidence.graded_beliefs",
+        implementation="slowwave.transforms.learning.scorecard_confidence.graded_beliefs",
         golden=("heuristic-3/scorecard",),
     ),
     Method(

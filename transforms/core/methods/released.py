@@ -118,7 +118,7 @@ RELEASED: tuple[Method, ...] = (
     Method(
         id="strength/2",
         computes="How strong a memory is: evidence of its use, fading with three half-lives.",
-        implementation="slowwave.transforms.usage.strength.strength.strengths",
+        implementation="slowwave.transforms.usage.strength_now.strengths",
         chosen_by=("strength.method",),
         reads=("strength", "evidence.broad_memories", "evidence.bulk_memories"),
         changed="fades_at is told no further than the log has watched a memory of the type without a reference.",
@@ -127,7 +127,7 @@ RELEASED: tuple[Method, ...] = (
     Method(
         id="need/1",
         computes="How likely a memory is referenced in the next 30 days.",
-        implementation="slowwave.transforms.usage.need.forecasts.need_forecasts",
+        implementation="slowwave.transforms.usage.need_forecasts.need_forecasts",
         chosen_by=("need.method",),
         reads=("need",),
         golden=("need-1/memory_health", "need-1/need_fits", "need-1/scorecard"),
@@ -135,7 +135,7 @@ RELEASED: tuple[Method, ...] = (
     Method(
         id="memory_trend/2",
         computes="Whether a memory is used more or less than it was.",
-        implementation="slowwave.transforms.usage.trend.trends.memory_trends",
+        implementation="slowwave.transforms.usage.trends.memory_trends",
         chosen_by=("trend.method",),
         reads=("trend",),
         changed="What is older than the log and was never referenced in it is stale, not new.",
@@ -220,7 +220,7 @@ RELEASED: tuple[Method, ...] = (
     Method(
         id="curate/4",
         computes="What is to be done with new memories, and which mergers are proposed.",
-        implementation="slowwave.transforms.observations.curation.curation_decisions.curation_decisions",
+        implementation="slowwave.transforms.observations.curation_decisions.curation_decisions",
         chosen_by=("observations.curation_method",),
         reads=("observations", "scopes"),
         changed="An update needs a change of state as observe/6 finds it.",

@@ -16,7 +16,7 @@ from slowwave.transforms.evidence.echo.echo import normalise_text
 from slowwave.transforms.evidence.statements.blocks import blocks
 from slowwave.transforms.evidence.statements.params import ExtractParams
 from slowwave.transforms.evidence.statements.tables import MEMORY_TYPES, ExtractedStatements
-from slowwave.transforms.language.word_edges import with_edges
+from slowwave.transforms.language.word_runs import with_edges
 
 _ANSWERS = {"response": 1, "response_summary": 2}
 _WHERE = {1: "response", 2: "summary", 3: "both"}

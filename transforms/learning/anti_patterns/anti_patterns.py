@@ -21,16 +21,16 @@ from slowwave.transforms.learning.anti_patterns.arms import (
 )
 from slowwave.transforms.learning.anti_patterns.flags import count_tested, flagged_since, log_e_values, looks
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
-from slowwave.transforms.learning.anti_patterns.q_values import q_values
 from slowwave.transforms.learning.anti_patterns.rows import (
     ERROR_TEXTS,
     better_alternatives,
     counts,
     errors,
     failure_costs,
+    q_values,
+    why_bad,
 )
 from slowwave.transforms.learning.anti_patterns.states import keeps_failing, open_states
-from slowwave.transforms.learning.anti_patterns.why_bad import why_bad
 from slowwave.transforms.learning.tables import AntiPatterns, CountedOutcomes
 
 _READ = (

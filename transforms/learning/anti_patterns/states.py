@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.transforms.learning.anti_patterns.arms import MILLION, Arms, arms_at, latest_totals
-from slowwave.transforms.learning.anti_patterns.e_values import log_beta
+from slowwave.transforms.learning.anti_patterns.flags import log_beta
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 
 _TERMS = 12  # pairs of terms: an error below 1e-9 for the Beta parameters the params allow

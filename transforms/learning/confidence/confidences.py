@@ -18,12 +18,29 @@ import polars as pl
 from scipy.special import expit, logit
 
 from slowwave.transforms.core.arrays import Booleans, Floats, Integers
-from slowwave.transforms.core.counts.drawn_values import DrawnValues
-from slowwave.transforms.core.statistics import beta_interval
-from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint, Correction
-from slowwave.transforms.learning.confidence.records import sum_of_records
-from slowwave.transforms.learning.confidence.states import GROUP, CellHistory, Record
-from slowwave.transforms.learning.confidence.unanimous import UNANIMOUS_ATTEMPTS
+from slowwave.transforms.core.statistics import DrawnValues, beta_interval
+from slowwave.transforms.learning.confidence.params import (
+    UNANIMOUS_ATTEMPTS,
+    ConfidenceParams,
+    ConfidencePoint,
+    Correction,
+)
+from slowwave.transforms.learning.confidence.states import GROUP, AttemptCounts, CellHistory, Record
+
+# The plain sum of records: a strategy's own attempts beside those of its strategy and its task type, none faded.
+
+_OWN_STRENGTH = 2  # attempts that the sum of the relatives' records is worth
+_RELATIVES_STRENGTH = 5  # attempts that the project's is worth
+
+
+def sum_of_records(
+    own: AttemptCounts, strategy: AttemptCounts, task_type: AttemptCounts, project: AttemptCounts
+) -> Floats:
+    """Return each cell's rate, shrunk to the sum of the logits of its strategy's and its task type's rates."""
+    rate = (project.successes + 1) / (project.attempts + 2)
+    of_strategy, of_task_type = (of.shrunk(rate, _RELATIVES_STRENGTH) for of in (strategy, task_type))
+    return own.shrunk(expit(logit(of_strategy) + logit(of_task_type) - logit(rate)), _OWN_STRENGTH)
+
 
 _HALF = 0.5
 _LEAST = 1e-9

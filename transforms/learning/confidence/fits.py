@@ -9,8 +9,8 @@ import polars as pl
 from scipy.special import expit, logit
 
 from slowwave.transforms.core.arrays import Floats, Integers
+from slowwave.transforms.core.counts.forecast_grades import Steps
 from slowwave.transforms.core.counts.integer_groups import KeyGroups
-from slowwave.transforms.core.counts.interval_coverage import Steps
 from slowwave.transforms.learning.confidence.confidences import Past
 from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint, Correction
 from slowwave.transforms.learning.confidence.states import GROUP, CellHistory

@@ -6,9 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from slowwave.transforms.observations.pairs.pair_words import OPPOSING_PREFIXES, OPPOSITES, SCALES
 from slowwave.transforms.observations.pairs.reading import ParsedStatement
-from slowwave.transforms.observations.pairs.statement_tokens import READ_CHARACTERS
+from slowwave.transforms.observations.pairs.statement_tokens import (
+    OPPOSING_PREFIXES,
+    OPPOSITES,
+    READ_CHARACTERS,
+    SCALES,
+)
 
 _ORDER = re.compile(
     r"\s*(?:please,?\s+)?(?:(?:you|we) (?:can|may|should)\s+|let['’]s\s+)?"

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from slowwave.transforms.language.inflection import inflection
 from slowwave.transforms.language.lexicon import UNITS
-from slowwave.transforms.observations.pairs.pair_words import (
+from slowwave.transforms.observations.pairs.statement_tokens import (
     BINDERS,
     MONTHS,
     NEGATIONS,
@@ -18,15 +18,13 @@ from slowwave.transforms.observations.pairs.pair_words import (
     PAST_AUXILIARIES,
     PAST_FORMS,
     QUALIFIERS,
+    READ_CHARACTERS,
     RELATIVE_DAYS,
     RETRACTIONS,
     SILENT,
     STANDING,
     UNSTRESSED,
     WEEKDAYS,
-)
-from slowwave.transforms.observations.pairs.statement_tokens import (
-    READ_CHARACTERS,
     StatementToken,
     base_of,
     is_identifier,

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from slowwave.transforms.observations.pairs.conflicts import Conflict, conflicts
-from slowwave.transforms.observations.pairs.pair_words import CONTRASTS, GENERIC, NUMBERED, RETRACTING, STATES
 from slowwave.transforms.observations.pairs.reading import ParsedStatement
+from slowwave.transforms.observations.pairs.statement_tokens import CONTRASTS, GENERIC, NUMBERED, RETRACTING, STATES
 from slowwave.transforms.observations.params import ObservationParams
 
 RelationName = Literal["same_fact", "supersedes", "contradicts", "may_be_one", "may_contradict"]

@@ -16,11 +16,136 @@ from typing import NamedTuple
 import polars as pl
 
 from slowwave.transforms.observations.pairs.relation import Relation
-from slowwave.transforms.observations.states.candidates import state_candidates
-from slowwave.transforms.observations.states.claims import COUNTED, claims
-from slowwave.transforms.observations.states.clause_words import SOME, Claim, words_of
-from slowwave.transforms.observations.states.plain import states_something, tells_nothing
-from slowwave.transforms.observations.states.ticked import Item, list_item
+from slowwave.transforms.observations.states.claims import COUNTED, LONGEST, claims
+from slowwave.transforms.observations.states.clause_words import BESIDE_NUMBERS, SOME, Claim, words_of
+
+# Which statements are worth reading for changes of state: asked of all at once, for reading each takes long.
+
+# where a word ends is found several times as fast by ASCII
+TELLS_ITSELF = (
+    r"(?i)(?-u:\b)(?:(?:switch|mov|migrat|chang|upgrad|downgrad|convert|transition|relocat|renam|updat|increas|decreas"
+    r"|rais|lower|reduc|modifi|refactor|fix|correct|replac|adjust|rework|simplifi|improv|extend|tighten|widen|relax"
+    r"|shorten)ed|bumped|trimmed|dropped|rewrote|cut|grew|shrank|went|rose|fell|instead of|rather than|is now|are now"
+    r"|now,? .* (?:is|are)|(?:was|were|used to be) .*now)(?-u:\b)|→|->"
+    r"|\((?:was|were|previously|formerly|up from|down from|instead of) "
+)
+"""Without one of these no statement tells what changed by itself."""
+
+_SECOND_SENTENCE = r"[.!?]\s+\S"
+_COUNT = r"^([^;(,\d]*(?-u:\b)\d+ (?:\w+ )?\w+s \w+)(?:\s*[;(,]|\s(?:and|with|but)\s).*$"
+_BESIDE = rf"(?-u:\b)(?:{'|'.join(sorted(BESIDE_NUMBERS))})(?-u:\b)"
+_FIRST_WORD = (
+    r"^\W*(?:(?:the|a|an|our|my|your|his|her|their|this|new|all|now|currently|recently|finally|today)\s+)*(\w+)"
+)
+
+
+def state_candidates(statements: pl.DataFrame) -> pl.DataFrame:
+    """The statements of which another of the same scope may tell a later state, and those that tell both themselves.
+
+    Args:
+        statements: scope (a number) and content, and what else is to be kept.
+
+    Adds is_numbered: whether another is the same but for its numbers; is_telling: whether it may tell a change by
+    itself; is_item: whether it is an item of a list. Two that can have one subject begin with the same word, once
+    articles are passed over; two that differ in a number alone are the same without their digits.
+    """
+    content, lower = pl.col("content"), pl.col("content").str.to_lowercase()
+    begins_alike, is_numbered = (
+        pl.col(name).is_not_null() & (pl.len().over("scope", name) > 1) for name in ("first_word", "but_digits")
+    )
+    return (
+        statements.filter(content.str.len_chars() <= LONGEST, ~content.str.contains(_SECOND_SENTENCE), is_plain())
+        .with_columns(
+            lower.str.extract(_FIRST_WORD).alias("first_word"),
+            pl.when(content.str.contains(r"\d")).then(_but_digits(lower)).alias("but_digits"),
+        )
+        .with_columns(
+            is_numbered.alias("is_numbered"),
+            content.str.contains(TELLS_ITSELF).alias("is_telling"),
+            content.str.contains(ITEM).alias("is_item"),
+        )
+        .filter(pl.any_horizontal(begins_alike, "is_numbered", "is_telling", "is_item"))
+        .drop("first_word", "but_digits")
+    )
+
+
+def _but_digits(lower: pl.Expr) -> pl.Expr:
+    return lower.str.replace(_COUNT, "$1").str.replace_all(_BESIDE, "").str.replace_all(r"[\W\d_]+", "")
+
+
+# What states nothing by itself: a line of code or of a program's output, an intention, an example.
+
+_IN_CODE = r"`[^`]*`|\"[^\"]*\""
+_CODE = (
+    r"[{};\\]\s*$|\t|\S {4,}\S|[=!]==?[^=>]|&&|\|\||:="
+    r"|^\s*(?:[$>@|]|//|\d+→|---|\+\+\+|ok\s|FAIL|PASS|import |from \S+ import"
+    r"|(?:def|func|fn|class|const|let|var|return|if|for|while|else|elif|switch|case|public|private|export) "
+    r"[^.]*[({:]\s*$)"
+)
+"""Code and output of programs: ends, signs and columns that no sentence has."""
+_MEANT = re.compile(
+    r"^[\W\d_]*(?:(?:ok(?:ay)?|good|great|perfect|now|next|then|first|finally|also|so|actually)[,.:!]*\s+)*"
+    r"(?:let me|let['’]s|i['’]ll|i will|i['’]m going to|i am going to|i need to|we need to|need to"
+    r"|you can|you could|you should|would you|do you|should (?:i|we)|if (?:you|we|i|the)|make sure"
+    r"|try to|to do|todo|the user (?:wants|is asking))\b",
+    re.IGNORECASE,
+)
+_EXAMPLE = re.compile(r"\b(?:e\.g|i\.e|for example|for instance|such as|an example|imagine|suppose)\b", re.IGNORECASE)
+
+
+def states_something(text: str) -> bool:
+    """As `is_plain`, of one text."""
+    return re.search(_CODE, re.sub(_IN_CODE, "x", text)) is None
+
+
+def is_plain() -> pl.Expr:
+    """Whether content is no line of code or of what a program printed."""
+    return ~pl.col("content").str.replace_all(_IN_CODE, "x").str.contains(_CODE)
+
+
+def tells_nothing(text: str) -> bool:
+    """Whether a text only means to do something, asks for it, or gives an example: what it says has not come about."""
+    return _MEANT.match(text) is not None or _EXAMPLE.search(text) is not None
+
+
+# Lists whose items are ticked off: "[ ] Draw the tables", later "[x] Draw the tables".
+
+ITEM = r"^\W{0,3}(?:\[[ xX✓✔✅⚡~>/*-]?\]\s|✅|☑|✔|✓|⬜|☐|🔲|⏳|🔄|🚧)"
+"""Without this at its beginning no statement is an item."""
+_BOX = re.compile(r"^\W{0,3}\[(?P<box>[ xX✓✔✅⚡~>/*-]?)\]\s+")
+_SIGN = re.compile(r"^\W{0,3}?(?P<sign>✅|☑️?|✔️?|✓|⬜|☐|🔲|⏳|🔄|🚧)\s*")
+_OPEN = frozenset({"", " ", "⚡", "~", ">", "/", "*", "-", "⬜", "☐", "🔲", "⏳", "🔄", "🚧"})
+_DONE_SAID = re.compile(
+    r"[\s—–:-]*(?:[(\[](?:already )?(?:done|completed?|finished|implemented|fixed)\b[^)\]]{0,20}[)\]]|✅|✔️?|✓"
+    r"|[—–:-]\s*(?:done|completed?|finished))[\s.!]*$",
+    re.IGNORECASE,
+)
+_DECORATION = re.compile(r"^[^\w`'\"<@$.-]+|\*\*")
+
+
+class Item(NamedTuple):
+    """An item of a list: its words as they are compared, as written, and whether it is ticked off."""
+
+    words: tuple[str, ...]
+    said: str
+    is_done: bool
+
+
+def list_item(text: str) -> Item | None:
+    """Return the item that a statement is; None: it has no mark, or no words."""
+    box = _BOX.match(text)
+    mark = box or _SIGN.match(text)
+    if mark is None:
+        return None
+    body = text[mark.end() :]
+    done_said = _DONE_SAID.search(body)
+    if done_said is not None:
+        body = body[: done_said.start()]
+    body = _DECORATION.sub("", body).strip()
+    words = words_of(body)
+    is_done = done_said is not None or mark[1] not in _OPEN
+    return Item(words, body, is_done) if words else None
+
 
 _COMPARED = 16
 _LIST_VALUES = 12

@@ -8,7 +8,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.flows.ask.formats.markdown import markdown_safe, write_markdown
+from slowwave.flows.ask.output_table import markdown_safe, write_markdown
 
 _ESCAPED = re.compile(r"\\([\\`*\[\]|~$_])")
 

@@ -15,8 +15,8 @@ from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.flows.ask.formats import workbook
-from slowwave.flows.ask.formats.workbook import MOST_CHARACTERS, write_workbook
+from slowwave.flows.ask import workbook
+from slowwave.flows.ask.workbook import MOST_CHARACTERS, write_workbook
 from slowwave.flows.kernel.errors import UserError
 
 _XML = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"

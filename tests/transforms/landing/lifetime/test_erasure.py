@@ -9,8 +9,8 @@ import pytest
 from delivered import Record, as_csv, as_frame, as_jsonl, tables
 from each import each
 
+from slowwave.transforms.landing.erasure import ErasureRequest, find_erased_keys, names_erased, refuse_erased
 from slowwave.transforms.landing.landed_rows import landed_rows
-from slowwave.transforms.landing.lifetime.erasure import ErasureRequest, find_erased_keys, names_erased, refuse_erased
 from slowwave.transforms.landing.tables import LANDED
 
 AT = "2026-03-02T09:00:00Z"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from slowwave.transforms.landing.delivered_rows import RecordRows
 from slowwave.transforms.landing.landed_rows import LandedRows, landed_rows
 from slowwave.transforms.landing.mapping.mapped_rows import mapped_record
-from slowwave.transforms.landing.mapping.resemblance import likenesses
+from slowwave.transforms.landing.mapping.resemblance import likenesses, suggested_mapping
 from slowwave.transforms.landing.mapping.rules import (
     FieldMapping,
     MappingError,
@@ -23,7 +23,6 @@ from slowwave.transforms.landing.mapping.rules import (
     declared_mapping,
     rules_of_options,
 )
-from slowwave.transforms.landing.mapping.suggestion import suggested_mapping
 from slowwave.transforms.landing.mapping.unknown_fields import UnknownFields
 
 FOREIGN = {

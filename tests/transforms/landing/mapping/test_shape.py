@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from slowwave.transforms.landing.delivered_rows import FrameRows, RecordRows
 from slowwave.transforms.landing.landed_rows import LandedRows, readable_rows
-from slowwave.transforms.landing.mapping.resemblance import likenesses
+from slowwave.transforms.landing.mapping.resemblance import likenesses, suggested_mapping
 from slowwave.transforms.landing.mapping.rules import (
     MappingError,
     ReadingOptions,
@@ -22,7 +22,6 @@ from slowwave.transforms.landing.mapping.rules import (
     mapping_of_options,
 )
 from slowwave.transforms.landing.mapping.shape import LEFT_OUT
-from slowwave.transforms.landing.mapping.suggestion import suggested_mapping
 from slowwave.transforms.landing.mapping.unknown_fields import UnknownFields
 
 TALK = [

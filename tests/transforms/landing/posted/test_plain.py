@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from slowwave.transforms.core.schema import producer_columns
 from slowwave.transforms.landing.delivered_rows import RecordRows
 from slowwave.transforms.landing.landed_rows import readable_rows
+from slowwave.transforms.landing.mapping.named_otherwise import SURE
 from slowwave.transforms.landing.mapping.rules import ReadingOptions
-from slowwave.transforms.landing.mapping.synonyms import SURE
-from slowwave.transforms.landing.posted.plain import is_plain
-from slowwave.transforms.landing.posted.row_stamps import ID_OF
+from slowwave.transforms.landing.posted_records import ID_OF
+from slowwave.transforms.landing.posted_rows import is_plain
 from slowwave.transforms.landing.tables import LANDED
 
 TIMES = [

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from slowwave.transforms.landing.delivered_rows import RecordRows
 from slowwave.transforms.landing.landed_rows import readable_rows
 from slowwave.transforms.landing.mapping.rules import AS_TAKEN_IN, FieldMapping, ReadingOptions, Rule
-from slowwave.transforms.landing.posted.landable_rows import taken_rows
-from slowwave.transforms.landing.posted.records import MOST_DEPTH, posted_records
-from slowwave.transforms.landing.posted.row_stamps import Receipt, stamp_record
+from slowwave.transforms.landing.posted_records import MOST_DEPTH, Receipt, posted_records, stamp_record
+from slowwave.transforms.landing.posted_rows import taken_rows
 
 AT = datetime(2026, 3, 2, 9, 0, 0, 7, UTC).replace(tzinfo=None)
 ASKED = {"prompt": "Push"}

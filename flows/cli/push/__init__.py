@@ -1,1 +1,0 @@
-"""`slowwave push`: what it asks, does and prints."""

@@ -1,1 +1,0 @@
-"""What is declared of columns, without the declarations. It is written from them: see `make declared`."""
