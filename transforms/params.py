@@ -19,9 +19,8 @@ from slowwave.transforms.health.answerable.params import AnswerParams
 from slowwave.transforms.health.params import ReviewParams, StatedConfidenceParams, VerdictParams
 from slowwave.transforms.health.project.params import ProjectHealthParams
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
-from slowwave.transforms.learning.attempts.params import AttemptParams
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
-from slowwave.transforms.learning.params import HeuristicParams, ScorecardParams
+from slowwave.transforms.learning.params import AttemptParams, HeuristicParams, ScorecardParams
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 from slowwave.transforms.llm.params import LlmParams
 from slowwave.transforms.observations.params import ObservationParams

@@ -22,8 +22,7 @@ from slowwave.flows.capture.admitted import is_addressed, is_of_other_site
 from slowwave.flows.capture.committer import Committer
 from slowwave.flows.capture.counts import ReceiverCounts
 from slowwave.flows.capture.limits import BufferedBytes, FullError, Limits, Rates
-from slowwave.flows.capture.posts import HttpAnswer, Post, Sender, Where, error_answer, later
-from slowwave.flows.capture.senders import Senders
+from slowwave.flows.capture.posts import HttpAnswer, Post, Sender, Senders, Where, error_answer, later
 from slowwave.flows.capture.spool import Spool
 from slowwave.flows.kernel.errors import UserError
 

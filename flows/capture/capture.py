@@ -19,7 +19,7 @@ from slowwave.flows.capture.admitted import is_loopback
 from slowwave.flows.capture.committer import Committer
 from slowwave.flows.capture.counts import ReceiverCounts
 from slowwave.flows.capture.limits import Limits
-from slowwave.flows.capture.senders import Senders
+from slowwave.flows.capture.posts import Senders
 from slowwave.flows.capture.spool import Spool
 from slowwave.flows.kernel.access.bearer_tokens import Tokens
 from slowwave.flows.kernel.errors import UserError, WrongUsageError

@@ -22,8 +22,7 @@ import polars as pl
 
 from slowwave.flows.capture.counts import ReceiverCounts
 from slowwave.flows.capture.otlp_wire import UnreadableError, document_of, taken_answer
-from slowwave.flows.capture.posts import HttpAnswer, Post, Sender, Where, error_answer, later
-from slowwave.flows.capture.senders import Senders
+from slowwave.flows.capture.posts import HttpAnswer, Post, Sender, Senders, Where, error_answer, later
 from slowwave.flows.capture.spool import Spool
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now

@@ -33,7 +33,7 @@ from slowwave.flows.lake.lifetime.tombstones import is_erasing
 from slowwave.flows.land.demo_home import sample_end
 from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.nightly.nights import ledger, running, stopped_night, stopped_others
-from slowwave.transforms.core.columns import ROW_FATES
+from slowwave.transforms.core.vocabularies import ROW_FATES
 from slowwave.transforms.landing.versions import EVENT_TIME
 
 # More than one refused row in twenty is worth a look (as in the audit refused_rows); one in two is a broken producer.

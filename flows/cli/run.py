@@ -58,8 +58,7 @@ from slowwave.flows.nightly.screen import (
 from slowwave.flows.publish.run import start_run
 from slowwave.flows.publish_to.run import published_after_night
 from slowwave.flows.schedule.server import prefect_api
-from slowwave.transforms.core.columns import ROW_FATES
-from slowwave.transforms.core.vocabularies import LandedTable, RunKind
+from slowwave.transforms.core.vocabularies import ROW_FATES, LandedTable, RunKind
 from slowwave.transforms.landing.mapping.rules import FieldMapping
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from slowwave.flows.kernel.declared_columns import READ
 from slowwave.flows.kernel.storage.storage import on_disk
-from slowwave.transforms.core.columns import EXPIRED_TEXT
+from slowwave.transforms.core.vocabularies import EXPIRED_TEXT
 
 
 def with_lake_rows(sql: str) -> str:

@@ -32,7 +32,7 @@ from slowwave.flows.nightly.landing_lines import (
 from slowwave.flows.nightly.learned_lines import has_strategies, learned_lines, memory_lines, waits_for_review
 from slowwave.flows.nightly.nightly import NightlyResult
 from slowwave.flows.publish.plan import DayPlan
-from slowwave.transforms.core.columns import ROW_FATES
+from slowwave.transforms.core.vocabularies import ROW_FATES
 from slowwave.transforms.landing.ledger_tables import Runs
 from slowwave.transforms.landing.mapping.rules import FieldMapping
 

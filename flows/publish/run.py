@@ -27,9 +27,8 @@ from slowwave.flows.lake.files import check_format
 from slowwave.flows.lake.lake import Lake, make_lake
 from slowwave.flows.lake.lifetime.horizons import read_horizon
 from slowwave.flows.land.land import LandingReport
-from slowwave.transforms.core.columns import ROW_FATES
 from slowwave.transforms.core.schema import Table, polars_schema
-from slowwave.transforms.core.vocabularies import RunKind
+from slowwave.transforms.core.vocabularies import ROW_FATES, RunKind
 from slowwave.transforms.landing.ledger_tables import Runs
 from slowwave.transforms.params import Params
 

@@ -14,8 +14,8 @@ from slowwave.transforms.evidence.tables import ReplayedInteractions
 from slowwave.transforms.landing.landed_rows import landed_rows
 from slowwave.transforms.landing.tables import Outcomes
 from slowwave.transforms.landing.versions import winning_versions
-from slowwave.transforms.learning.attempts.outcomes import resolved_outcomes
-from slowwave.transforms.learning.attempts.params import AttemptParams
+from slowwave.transforms.learning.outcomes import resolved_outcomes
+from slowwave.transforms.learning.params import AttemptParams
 from slowwave.transforms.params import Params
 
 COLUMNS = [

@@ -20,8 +20,8 @@ from slowwave.transforms.evidence.tables import ReplayedInteractions
 from slowwave.transforms.landing.landed_rows import landed_rows
 from slowwave.transforms.landing.tables import Outcomes
 from slowwave.transforms.landing.versions import winning_versions
-from slowwave.transforms.learning.attempts.outcomes import resolved_outcomes
 from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint, Correction
+from slowwave.transforms.learning.outcomes import resolved_outcomes
 from slowwave.transforms.learning.tables import (
     AntiPatterns,
     CountedOutcomes,

@@ -33,7 +33,7 @@ KEPT = {
     "flows/care/status.py": "facts of a run in the order of the check, which loads no declarations",
     "flows/cli/demo.py": "a decision of the made-up story: a row, whose values are written down",
     "flows/cli/review.py": "what is shown of an item, in order, and the words for what a decision cleared",
-    "transforms/core/columns.py": "columns that several declarations have alike, for all of them",
+    "transforms/core/vocabularies.py": "columns that several declarations have alike, for all of them",
     "transforms/grouping/error_fingerprints.py": "what groups errors stands below the tables that name the groups",
 }
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Protocol
+
 import polars as pl
+
 from slowwave.transforms.core.blank import is_blank, says_nothing
 from slowwave.transforms.landing.coerce import Unfit, json_text
-import re
-from collections.abc import Mapping
-from typing import Any
-
 
 # 0001-01-01 and 9999-12-31, in days since 1970
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896

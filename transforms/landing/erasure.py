@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from slowwave.transforms.core.columns import EXPIRED_TEXT
 from slowwave.transforms.core.schema import Landed, choose_columns
+from slowwave.transforms.core.vocabularies import EXPIRED_TEXT
 from slowwave.transforms.landing.landed_rows import QUARANTINE_SCHEMA, ROW_NUMBER, LandedRows
 from slowwave.transforms.landing.tables import LANDED, Interactions, Memories, Outcomes
 

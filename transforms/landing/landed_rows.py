@@ -26,8 +26,7 @@ from slowwave.transforms.landing.completed_rows import (
     inline_outcomes,
     stated_expiry,
 )
-from slowwave.transforms.landing.delivered_rows import DeliveredRows, has_value
-from slowwave.transforms.landing.delivered_rows import refused_by_import
+from slowwave.transforms.landing.delivered_rows import DeliveredRows, has_value, refused_by_import
 from slowwave.transforms.landing.mapping.contract import FIELDS, FIELDS_OF
 from slowwave.transforms.landing.mapping.mapped_rows import PROVENANCE, mapped_rows
 from slowwave.transforms.landing.mapping.named_otherwise import named_otherwise

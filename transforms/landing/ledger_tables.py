@@ -7,9 +7,8 @@ from typing import ClassVar
 
 from pydantic import BaseModel
 
-from slowwave.transforms.core.columns import AS_OF, RUN_ID
 from slowwave.transforms.core.schema import Table, column
-from slowwave.transforms.core.vocabularies import FileFormat, LandedTable, RunKind, RunStatus, Stage
+from slowwave.transforms.core.vocabularies import AS_OF, RUN_ID, FileFormat, LandedTable, RunKind, RunStatus, Stage
 
 
 class Runs(Table):

@@ -7,9 +7,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel
 
-from slowwave.transforms.core.columns import AS_OF, RUN_ID
 from slowwave.transforms.core.schema import Carried, ColumnEdit, Json, Landed, Table, column
-from slowwave.transforms.core.vocabularies import Basis, LandedTable, Scope, Status
+from slowwave.transforms.core.vocabularies import AS_OF, RUN_ID, Basis, LandedTable, Scope, Status
 from slowwave.transforms.landing.versions import EVENT_TIME
 
 _EXTRA = "Fields the contract does not know, as one JSON object."

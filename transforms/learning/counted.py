@@ -14,9 +14,9 @@ from slowwave.transforms.grouping.error_fingerprints import errors_of, masked_er
 from slowwave.transforms.grouping.params import ErrorParams
 from slowwave.transforms.grouping.strategy_groups import strategy_groups
 from slowwave.transforms.landing.tables import Outcomes
-from slowwave.transforms.learning.attempts.outcomes import counted_outcomes, not_attempted_reason, with_apart
-from slowwave.transforms.learning.attempts.params import AttemptParams
-from slowwave.transforms.learning.attempts.sessions import CELL, attempt_cells
+from slowwave.transforms.learning.outcomes import counted_outcomes, not_attempted_reason, with_apart
+from slowwave.transforms.learning.params import AttemptParams
+from slowwave.transforms.learning.sessions import CELL, attempt_cells
 from slowwave.transforms.learning.tables import CountedOutcomes, ErrorReadings, ErrorTemplates, StrategyVariants
 
 # What error messages say, each by itself: read once, however many nights it is known.

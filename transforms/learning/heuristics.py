@@ -11,13 +11,12 @@ from scipy.special import ndtr
 from slowwave.transforms.core.arrays import Integers, SmallIntegers
 from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.core.vocabularies import TRENDS
-from slowwave.transforms.learning.attempts.params import AttemptParams
-from slowwave.transforms.learning.attempts.sessions import next_midnight
 from slowwave.transforms.learning.confidence.confidences import Past
 from slowwave.transforms.learning.confidence.fits import places_of
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import CellHistory
-from slowwave.transforms.learning.params import HeuristicParams
+from slowwave.transforms.learning.params import AttemptParams, HeuristicParams
+from slowwave.transforms.learning.sessions import next_midnight
 from slowwave.transforms.learning.tables import Heuristics
 
 # Whether a strategy succeeds more or less often than it did: a word that two looks a week apart agree on.

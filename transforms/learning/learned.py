@@ -14,17 +14,17 @@ from slowwave.transforms.core.methods.registry import implementation
 from slowwave.transforms.core.schema import Table, computed_schema
 from slowwave.transforms.core.statistics import beta_interval
 from slowwave.transforms.learning.anti_patterns.anti_patterns import anti_patterns
-from slowwave.transforms.learning.attempts.sessions import (
-    attempt_sessions,
-    cell_days,
-    next_midnight,
-)
 from slowwave.transforms.learning.confidence.fits import confidence_fits, confidence_losses, interval_grades
 from slowwave.transforms.learning.confidence.states import CellHistory
 from slowwave.transforms.learning.heuristics import heuristics
 from slowwave.transforms.learning.params import LearningParams
 from slowwave.transforms.learning.scorecard_confidence import strategy_scores_state
 from slowwave.transforms.learning.scorecard_rows import cutoff_days
+from slowwave.transforms.learning.sessions import (
+    attempt_sessions,
+    cell_days,
+    next_midnight,
+)
 from slowwave.transforms.learning.tables import (
     AntiPatterns,
     ErrorTemplates,

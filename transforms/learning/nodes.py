@@ -31,7 +31,7 @@ ENDED = Handed("ended_interactions", "How the latest attempt that counts of each
 
 LEARNING: tuple[Node, ...] = (
     Node(
-        "slowwave.transforms.learning.attempts.outcomes:resolved_outcomes",
+        "slowwave.transforms.learning.outcomes:resolved_outcomes",
         outputs=(RESOLVED_OUTCOMES,),
         inputs={"outcomes": OUTCOMES, "interactions": ReplayedInteractions},
         stage="fits",
@@ -69,7 +69,7 @@ LEARNING: tuple[Node, ...] = (
         stage="fits",
     ),
     Node(
-        "slowwave.transforms.learning.attempts.outcomes:ended_interactions",
+        "slowwave.transforms.learning.outcomes:ended_interactions",
         outputs=(ENDED,),
         inputs={"counted": TableInput(CountedOutcomes, ("interaction_id", "success", "is_deciding"))},
     ),

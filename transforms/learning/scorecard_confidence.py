@@ -13,7 +13,6 @@ from slowwave.transforms.core.frames import Frame, contents, contents_in_order, 
 from slowwave.transforms.core.hashing import DIGEST_BYTES, digest, digests
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.core.times import midnight
-from slowwave.transforms.learning.attempts.sessions import CELL, known_days
 from slowwave.transforms.learning.confidence.confidences import sum_of_records
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import AttemptCounts, CellHistory
@@ -27,6 +26,7 @@ from slowwave.transforms.learning.scorecard_rows import (
     scorecard_rows,
     value_and_interval,
 )
+from slowwave.transforms.learning.sessions import CELL, known_days
 from slowwave.transforms.learning.tables import StrategyScoresState
 
 RECORDS = "records/1"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from slowwave.transforms.core.columns import AS_OF, RUN_ID, STRATEGY_KEY
 from slowwave.transforms.core.schema import State, Table, column
-from slowwave.transforms.core.vocabularies import AntiPatternKind, Basis, Trend
+from slowwave.transforms.core.vocabularies import AS_OF, RUN_ID, STRATEGY_KEY, AntiPatternKind, Basis, Trend
 
 _CELL_PROJECT = "Key: project; '' is none."
 _CELL_AGENT = "Key: agent; '' is none."

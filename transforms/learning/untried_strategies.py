@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.core.columns import STRATEGY_KEY
+from slowwave.transforms.core.vocabularies import STRATEGY_KEY
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import GROUP, CellHistory
 from slowwave.transforms.learning.heuristics import estimate_cells

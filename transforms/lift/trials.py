@@ -10,8 +10,8 @@ import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.core.blank import is_blank
-from slowwave.transforms.core.columns import STRATEGY_KEY
 from slowwave.transforms.core.compiled import kernel
+from slowwave.transforms.core.vocabularies import STRATEGY_KEY
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 
 _CELL = (*STRATEGY_KEY[:3], "task")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal
 
-from slowwave.transforms.core.columns import AS_OF, RUN_ID
 from slowwave.transforms.core.schema import Json, Table, column
-from slowwave.transforms.core.vocabularies import Freshness, Trend
+from slowwave.transforms.core.vocabularies import AS_OF, RUN_ID, Freshness, Trend
 
 Action = Literal["add", "update", "merge", "skip", "delete"]
 CurationKind = Literal["fact", "observation", "model"]

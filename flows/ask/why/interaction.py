@@ -10,7 +10,7 @@ from slowwave.flows.ask.why.layout import align_columns, wrap_text
 from slowwave.flows.kernel.terminal import shorten_to_width
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.sql import with_lake_rows
-from slowwave.transforms.core.columns import STRATEGY_KEY
+from slowwave.transforms.core.vocabularies import STRATEGY_KEY
 
 Record = dict[str, Any]
 Records = Callable[..., list[Record]]

@@ -29,7 +29,7 @@ from slowwave.flows.ask.why.text import (
 )
 from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import utc_text
-from slowwave.transforms.core.columns import EXPIRED_TEXT
+from slowwave.transforms.core.vocabularies import EXPIRED_TEXT
 
 Record = dict[str, Any]
 

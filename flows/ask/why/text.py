@@ -11,7 +11,7 @@ from typing import Any
 from slowwave.flows.ask.why.layout import align_columns, format_lines, more, width, wrap_text
 from slowwave.flows.kernel.terminal import format_count, shorten_to_width, terminal_safe
 from slowwave.flows.kernel.times import utc_text
-from slowwave.transforms.core.columns import EXPIRED_TEXT
+from slowwave.transforms.core.vocabularies import EXPIRED_TEXT
 from slowwave.transforms.lift.lift_sentences import ASSOCIATED, describe_comparison
 
 Record = dict[str, Any]

@@ -18,8 +18,7 @@ from slowwave.flows.capture import committer as committers
 from slowwave.flows.capture import spool as spools
 from slowwave.flows.capture.committer import Committer
 from slowwave.flows.capture.counts import ReceiverCounts
-from slowwave.flows.capture.posts import HttpAnswer, Post, Sender
-from slowwave.flows.capture.senders import Senders
+from slowwave.flows.capture.posts import HttpAnswer, Post, Sender, Senders
 from slowwave.flows.capture.spool import Spool
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.received.file_names import received_files

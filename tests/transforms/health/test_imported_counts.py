@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from slowwave.transforms.health.answerable.answer_counts import LogCounts
 from slowwave.transforms.health.answerable.import_preview import imported_counts
 from slowwave.transforms.imports.delivery_lines import RowCounts
-from slowwave.transforms.learning.attempts.outcomes import with_apart
-from slowwave.transforms.learning.attempts.params import AttemptParams
+from slowwave.transforms.learning.outcomes import with_apart
+from slowwave.transforms.learning.params import AttemptParams
 
 Row = dict[str, Any]
 PARAMS = (AttemptParams(), AttemptParams(learn_from_inferred=True))

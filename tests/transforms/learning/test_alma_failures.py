@@ -10,7 +10,7 @@ from attempt_rows import START, outcomes
 from learned_tables import learned
 from scipy.special import betaincinv
 
-from slowwave.transforms.learning.attempts.params import AgentScope, AttemptParams
+from slowwave.transforms.learning.params import AgentScope, AttemptParams
 from slowwave.transforms.learning.tables import AntiPatterns, CountedOutcomes, ErrorTemplates, Heuristics
 from slowwave.transforms.params import Params
 

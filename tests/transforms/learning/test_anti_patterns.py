@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from thorough import examples, some
 
 from slowwave.transforms.core.statistics import normal_tail
-from slowwave.transforms.learning.anti_patterns.anti_patterns import SCHEMA, anti_patterns
+from slowwave.transforms.learning.anti_patterns.anti_patterns import SCHEMA, anti_patterns, probability_above
 from slowwave.transforms.learning.anti_patterns.arms import cells, in_cells, sessions
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 from slowwave.transforms.learning.anti_patterns.rows import q_values
-from slowwave.transforms.learning.anti_patterns.states import probability_above
 
 PARAMS = AntiPatternParams()
 MIDNIGHT = START.replace(hour=0)

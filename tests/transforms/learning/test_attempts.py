@@ -12,14 +12,14 @@ from learned_tables import learned
 
 from slowwave.transforms.core.frames import framed
 from slowwave.transforms.evidence.tables import ReplayedInteractions
-from slowwave.transforms.learning.attempts.outcomes import (
+from slowwave.transforms.learning.outcomes import (
     NOT_LEARNED,
     REPORTED_TOO,
     counted_outcomes,
     resolved_outcomes,
     with_apart,
 )
-from slowwave.transforms.learning.attempts.params import AgentScope, AttemptParams
+from slowwave.transforms.learning.params import AgentScope, AttemptParams
 from slowwave.transforms.learning.tables import AntiPatterns, Heuristics
 from slowwave.transforms.params import Params
 

@@ -15,7 +15,6 @@ from old_evidence import FIRST_DAY, STOPPED, believed_at, old_evidence
 from polars.testing import assert_frame_equal
 from thorough import examples
 
-from slowwave.transforms.learning.attempts.sessions import CELL, next_midnight
 from slowwave.transforms.learning.confidence.fits import (
     confidence_fits,
     confidence_losses,
@@ -32,6 +31,7 @@ from slowwave.transforms.learning.scorecard_confidence import (
     graded_beliefs,
 )
 from slowwave.transforms.learning.scorecard_rows import BASE_RATE, cutoff_days
+from slowwave.transforms.learning.sessions import CELL, next_midnight
 from slowwave.transforms.learning.tables import AntiPatterns, Heuristics, UntriedStrategies
 from slowwave.transforms.params import Params
 

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 from rising_agents import FIRST_DAY, rising_agents
 
-from slowwave.transforms.learning.attempts.sessions import attempt_cells
 from slowwave.transforms.learning.confidence.fits import (
     confidence_fits,
     confidence_losses,
@@ -20,6 +19,7 @@ from slowwave.transforms.learning.confidence.params import ConfidenceParams, Cor
 from slowwave.transforms.learning.confidence.states import CellHistory
 from slowwave.transforms.learning.scorecard_confidence import RECORDS, graded_beliefs
 from slowwave.transforms.learning.scorecard_rows import LAPLACE
+from slowwave.transforms.learning.sessions import attempt_cells
 
 _CUTOFFS = list(range(FIRST_DAY + 10, FIRST_DAY + 64, 3))
 _PARAMS = ConfidenceParams()

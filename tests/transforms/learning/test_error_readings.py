@@ -10,8 +10,8 @@ from polars.testing import assert_frame_equal
 from slowwave.transforms.core.frames import Frame, empty, framed
 from slowwave.transforms.grouping.error_fingerprints import error_fingerprints, errors_of
 from slowwave.transforms.grouping.params import ErrorParams
-from slowwave.transforms.learning.attempts.params import AttemptParams, NotAttempted
 from slowwave.transforms.learning.counted import error_readings
+from slowwave.transforms.learning.params import AttemptParams, NotAttempted
 from slowwave.transforms.learning.tables import ErrorReadings
 from slowwave.transforms.params import Params
 

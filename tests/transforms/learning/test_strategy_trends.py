@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
-from slowwave.transforms.learning.attempts.sessions import next_midnight
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import CellHistory
 from slowwave.transforms.learning.heuristics import strategy_trends
 from slowwave.transforms.learning.params import HeuristicParams
+from slowwave.transforms.learning.sessions import next_midnight
 
 _PARAMS = HeuristicParams()
 _TODAY = next_midnight(START)

@@ -8,7 +8,7 @@ OF_LEARNING: tuple[Method, ...] = (
     Method(
         id="attempt/2",
         computes="Which outcomes are attempts, and which of them count: inferred ones only where params say so.",
-        implementation="slowwave.transforms.learning.attempts.outcomes.with_apart",
+        implementation="slowwave.transforms.learning.outcomes.with_apart",
         chosen_by=("attempts.method",),
         reads=("attempts.not_attempted", "attempts.scopes", "attempts.min_occurrences", "attempts.learn_from_inferred"),
         changed="An inferred outcome counts apart, and never in place of a reported one: to attempt/1 all were alike.",
@@ -17,7 +17,7 @@ OF_LEARNING: tuple[Method, ...] = (
     Method(
         id="task_type/1",
         computes="The kind of a task, from its words, where the producer says none.",
-        implementation="slowwave.transforms.learning.attempts.outcomes.inferred_task_type",
+        implementation="slowwave.transforms.learning.outcomes.inferred_task_type",
         chosen_by=("attempts.task_type_method",),
         reads=("attempts.task_types", "attempts.other_task_type"),
         golden=("heuristic-3/counted_outcomes",),

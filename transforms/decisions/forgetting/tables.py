@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from slowwave.transforms.core.columns import AS_OF, RUN_ID
 from slowwave.transforms.core.schema import Table, column
-from slowwave.transforms.core.vocabularies import ForgettingRule, Status
+from slowwave.transforms.core.vocabularies import AS_OF, RUN_ID, ForgettingRule, Status
 
 
 class ForgettingPlan(Table):

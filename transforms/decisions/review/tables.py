@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from slowwave.transforms.core.columns import AS_OF, RUN_ID
 from slowwave.transforms.core.schema import State, Table, column
-from slowwave.transforms.core.vocabularies import INSTRUCTION_TYPES, ReviewKind
+from slowwave.transforms.core.vocabularies import AS_OF, INSTRUCTION_TYPES, RUN_ID, ReviewKind
 
 # The kinds in the order in which they are shown where as much speaks for each; and those that are about one memory.
 ABOUT_ONE: tuple[ReviewKind, ...] = ("harmful", "expiring", "doubtful", "fading", "unused")

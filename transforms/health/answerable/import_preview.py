@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from slowwave.transforms.health.answerable.answer_counts import LogCounts
 from slowwave.transforms.imports.delivery_lines import CountedOutcome, RowCounts
-from slowwave.transforms.learning.attempts.params import AttemptParams
+from slowwave.transforms.learning.params import AttemptParams
 
 
 def imported_counts(rows: RowCounts, params: AttemptParams) -> LogCounts:

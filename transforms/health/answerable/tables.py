@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import ClassVar, Literal
 
-from slowwave.transforms.core.columns import AS_OF, RUN_ID
 from slowwave.transforms.core.schema import State, Table, column
-from slowwave.transforms.core.vocabularies import Question
+from slowwave.transforms.core.vocabularies import AS_OF, RUN_ID, Question
 
 
 class InteractionsWithMemories(State):

@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
-from slowwave.transforms.core.columns import STRATEGY_KEY
 from slowwave.transforms.core.counts.integer_groups import KeyGroups
+from slowwave.transforms.core.vocabularies import STRATEGY_KEY
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 
 KEY = STRATEGY_KEY

@@ -12,7 +12,7 @@ from slowwave.transforms.core.frames import Frame, Lazy
 from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.core.vocabularies import Basis
 from slowwave.transforms.evidence.tables import ReplayedInteractions
-from slowwave.transforms.learning.attempts.params import AttemptParams
+from slowwave.transforms.learning.params import AttemptParams
 from slowwave.transforms.learning.tables import CountedOutcomes
 
 _TAKEN_FROM_INTERACTION = choose_columns(ReplayedInteractions, "project", "agent", "session_id", "user_id")
