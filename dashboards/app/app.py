@@ -16,6 +16,7 @@ import duckdb
 import polars as pl
 import streamlit as st
 
+from slowwave import __version__ as VERSION  # noqa: N812 - a constant here
 from slowwave.dashboards.app.deciding import draw_deciding
 from slowwave.dashboards.app.grid import LEADS_TO
 from slowwave.dashboards.app.pages.glossary import glossary_page
@@ -45,7 +46,6 @@ from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings, settings_from_environment
 from slowwave.flows.kernel.terminal import terminal_safe
 from slowwave.flows.kernel.times import in_words, utc_text
-from slowwave.flows.kernel.version import VERSION
 from slowwave.flows.nightly.nights import ledger, stopped_night
 
 SECONDS_BETWEEN_LOOKS = 5

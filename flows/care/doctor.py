@@ -18,7 +18,9 @@ import duckdb
 import polars as pl
 import typer
 
-from slowwave.flows.care.setup_lines import connected_lines, engine_line, receiver_lines, settings_line
+from slowwave.flows.care.engine_line import engine_line
+from slowwave.flows.care.settings_line import settings_line
+from slowwave.flows.care.setup_lines import connected_lines, receiver_lines
 from slowwave.flows.care.surroundings import clock_line, prefect_server_line, versions_line
 from slowwave.flows.kernel.checks import CheckLine, print_check_lines, run_check, worst
 from slowwave.flows.kernel.doors import close_doors, home_umask, left_ajar

@@ -1,27 +1,18 @@
-"""The receiver's line of `status` and `doctor`: whether it takes rows in, since when, and what became of them."""
+"""What `status` and `doctor` say of what brings logs: the receiver, and connected sources; nothing slow is loaded."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from slowwave.flows.engines.cluster import require_engine
-from slowwave.flows.engines.engine import opened_cluster
-from slowwave.flows.engines.settings import engine_settings
 from slowwave.flows.imports.connections import Connection, LastRead, connections, last_reads
-from slowwave.flows.imports.importer import source_settings
-from slowwave.flows.imports.sources import SOURCES
 from slowwave.flows.kernel.checks import CheckLine, State, run_check
-from slowwave.flows.kernel.errors import UserError, WrongUsageError
+from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import in_words
-from slowwave.flows.land.readings import keeps_unknown
 from slowwave.flows.land.received.file_names import received_files
 from slowwave.flows.land.received.receiver_notes import Latest, latest_receiver
-from slowwave.flows.lifetime.retention import read_retention_rules
-from slowwave.flows.publish_to.target import settled_target
 
 _NAME = "receiver"
 # As of landed rows: one in two is a broken producer.
@@ -84,41 +75,6 @@ def _time(stated: str) -> datetime | None:
         return None
 
 
-# What `slowwave doctor` says of `settings.toml`; its engine, and whom to notify, have lines of their own.
-
-
-def settings_line(settings: Settings) -> CheckLine:
-    """Whether what a night reads there can be used: a mistake is found before a night is stopped by it."""
-    if not settings.settings_file.exists():
-        return CheckLine("settings", "ok", "all at their defaults")
-    try:
-        read_retention_rules(settings)
-        keeps_unknown(settings)
-        source_settings(settings, SOURCES[0].name)
-        settled_target(settings)
-    except UserError as error:
-        return CheckLine("settings", "error", str(error), f"mend {settings.settings_file}")
-    return CheckLine("settings", "ok", f"{settings.settings_file} can be used")
-
-
-def unusable_lines(settings: Settings) -> list[CheckLine]:
-    """Return a line for each of `params.toml` and `settings.toml` that says what no command can use; none if all is."""
-    lines = [
-        run_check("params", lambda: _params_line(settings)),
-        run_check("settings", lambda: settings_line(settings)),
-    ]
-    # rows land and what is published can be read all the same
-    return [replace(line, state="warn") for line in lines if line.state != "ok"]
-
-
-def _params_line(settings: Settings) -> CheckLine:
-    try:
-        settings.params()
-    except WrongUsageError as error:
-        return CheckLine("params", "warn", str(error), f"mend {settings.params_file}: no night is published until then")
-    return CheckLine("params", "ok", "")
-
-
 # What `status` says of the connected sources; nothing that imports is loaded for it.
 
 _SOURCES = "connections"
@@ -146,30 +102,3 @@ def _connection_line(one: Connection, last: LastRead, now: datetime) -> CheckLin
         says += "".join(f"\nnot imported: {said}" for said in last.warnings)
         return CheckLine(one.source, "warn", says, "mend what it says; every nightly tries again", facts)
     return CheckLine(one.source, "ok", says, "", facts)
-
-
-# What `slowwave doctor` says of the engine that the settings name: is it installed, does its cluster answer.
-
-
-def engine_line(settings: Settings) -> CheckLine:
-    """Whether the engine of the settings is there, and its cluster answers and has workers."""
-    chosen = engine_settings(settings)
-    memory = f"{chosen.memory / 1e9:g} GB each"
-    try:
-        require_engine(chosen)
-        if chosen.address:
-            with opened_cluster(chosen) as cluster:
-                places = cluster.places()
-            todo = "start workers there, or no night can be built"
-            says = f"{chosen.name} answers at {chosen.address}: {format_count(places, 'task')} at once, {memory}"
-            return CheckLine("engine", "ok" if places else "error", says, "" if places else todo)
-    except UserError as error:
-        todo = f"do what this says, or change [engine] in {settings.settings_file}"
-        return CheckLine("engine", "error", str(error), todo)
-    if chosen.name == "local":
-        return CheckLine(
-            "engine", "ok", f"local: nights are built in their own process, {memory.removesuffix(' each')}"
-        )
-    return CheckLine(
-        "engine", "ok", f"{chosen.name}: {format_count(chosen.workers, 'worker')} are started here, {memory}"
-    )

@@ -33,8 +33,7 @@ from slowwave.flows.lake.lifetime.tombstones import is_erasing
 from slowwave.flows.land.demo_home import sample_end
 from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.nightly.nights import ledger, running, stopped_night, stopped_others
-from slowwave.transforms.core.vocabularies import ROW_FATES
-from slowwave.transforms.landing.versions import EVENT_TIME
+from slowwave.transforms.core.vocabularies import EVENT_TIME, ROW_FATES
 
 # More than one refused row in twenty is worth a look (as in the audit refused_rows); one in two is a broken producer.
 _WARN_REFUSED, _ERROR_REFUSED = 1 / 20, 1 / 2
@@ -125,7 +124,7 @@ def _unusable(settings: Settings) -> list[CheckLine]:
     """What of the two files of settings no command can use; to read them takes long, so only where one is there."""
     if not settings.params_file.exists() and not settings.settings_file.exists():
         return []
-    from slowwave.flows.care.setup_lines import unusable_lines
+    from slowwave.flows.care.settings_line import unusable_lines
 
     return unusable_lines(settings)
 

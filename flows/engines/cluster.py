@@ -15,8 +15,8 @@ from typing import Any, NoReturn, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from slowwave.flows.engines.settings import EngineSettings
+from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.errors import UserError, not_installed
-from slowwave.flows.kernel.version import code_hash
 
 Handle = TypeVar("Handle")
 # What computes besides our own code: with another version, the last bit of a number may be another.

@@ -15,10 +15,10 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field, create_model
 
+from slowwave import __version__ as VERSION  # noqa: N812 - a constant here
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.flows.ask.narrowed import Narrowed
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.version import VERSION
 from slowwave.flows.mcp.current_publish import NarrowedPublish, PublishConnections
 from slowwave.flows.mcp.tool_answers import (
     LONGEST_CONTENT,

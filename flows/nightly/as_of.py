@@ -6,10 +6,10 @@ import os
 from datetime import datetime
 from pathlib import Path
 
+from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.version import code_hash
 from slowwave.flows.lake.engine import suited_engine
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.nightly.build import build

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from slowwave.flows.imports.connections import Imported, received_deliveries
+from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.run_ids import utc_now
-from slowwave.flows.kernel.version import code_hash
 from slowwave.flows.lake.current import current_run, run_path
 from slowwave.flows.lake.engine import suited_engine
 from slowwave.flows.lake.lake import Lake

@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from slowwave.flows.kernel.version import code_hash
+from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.lake.lifetime.tombstones import is_erasing
 from slowwave.flows.publish.plan import BuildPlan
 from slowwave.flows.publish.serving import DayHashes, day_hashes, fetch_frame, table_hashes

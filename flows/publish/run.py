@@ -11,8 +11,10 @@ from typing import Any, Protocol
 
 import polars as pl
 
+from slowwave import __version__ as VERSION  # noqa: N812 - a constant here
 from slowwave.flows.engines.settings import EngineSettings
 from slowwave.flows.imports.connections import Imported
+from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.lock import note_run
 from slowwave.flows.kernel.processes import give_back
@@ -21,7 +23,6 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.stage_costs import StageCosts, heard_by
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import terminal_safe
-from slowwave.flows.kernel.version import VERSION, code_hash
 from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.files import check_format
 from slowwave.flows.lake.lake import Lake, make_lake

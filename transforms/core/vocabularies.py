@@ -74,3 +74,7 @@ EXPIRED_TEXT = "(text expired by retention)"
 STRATEGY_KEY = ("project", "agent", "task_type", "strategy_id")
 # How many rows of a file or a run were delivered, and what became of each: together the others are the first.
 ROW_FATES = ("delivered", "accepted", "duplicate", "quarantined")
+# From how many attempts on a record of one kind decides on which side of one half its estimate is.
+UNANIMOUS_ATTEMPTS = 4
+# The column of each landed table that says when: its UTC day is the partition.
+EVENT_TIME = {"interactions": "created_at", "outcomes": "created_at", "memories": "changed_at"}

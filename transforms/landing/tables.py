@@ -8,8 +8,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel
 
 from slowwave.transforms.core.schema import Carried, ColumnEdit, Json, Landed, Table, column
-from slowwave.transforms.core.vocabularies import AS_OF, RUN_ID, Basis, LandedTable, Scope, Status
-from slowwave.transforms.landing.versions import EVENT_TIME
+from slowwave.transforms.core.vocabularies import AS_OF, EVENT_TIME, RUN_ID, Basis, LandedTable, Scope, Status
 
 _EXTRA = "Fields the contract does not know, as one JSON object."
 _ROW_HASH = "Hash of the row's non-NULL fields: two rows with the same hash are one row."

@@ -39,8 +39,3 @@ def winning_versions(table: type[Landed], rows: pl.LazyFrame, as_of: datetime) -
         .sort(latest, descending=True)
         .unique(subset=list(table.key), keep="first", maintain_order=True)
     )
-
-
-# The column of each landed table that says when: its UTC day is the partition. Asking for it loads nothing.
-
-EVENT_TIME = {"interactions": "created_at", "outcomes": "created_at", "memories": "changed_at"}

@@ -8,8 +8,9 @@ from functools import partial
 import numpy as np
 import polars as pl
 
+from slowwave.transforms.core.carried import contents, contents_in_order, taken_over, with_made_of
 from slowwave.transforms.core.counts.forecast_grades import Steps, worth_of
-from slowwave.transforms.core.frames import Frame, contents, contents_in_order, framed, taken_over, with_made_of
+from slowwave.transforms.core.frames import Frame, framed
 from slowwave.transforms.core.hashing import DIGEST_BYTES, digest, digests
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.core.times import midnight

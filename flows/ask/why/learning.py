@@ -10,8 +10,7 @@ from slowwave.flows.ask.why.text import basis_words
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import format_count, quote_shortened, shorten_to_width
 from slowwave.flows.kernel.times import utc_text
-from slowwave.transforms.core.vocabularies import STRATEGY_KEY
-from slowwave.transforms.learning.confidence.params import UNANIMOUS_ATTEMPTS
+from slowwave.transforms.core.vocabularies import STRATEGY_KEY, UNANIMOUS_ATTEMPTS
 
 Record = dict[str, Any]
 Records = Callable[..., list[Record]]

@@ -700,7 +700,7 @@ def test_importing_the_writer_needs_the_standard_library_alone(home):
         print(sorted(heavy), sorted(name for name in sys.modules if name.startswith("slowwave")))
         """
     result = python(code, home)
-    kernel = [f"slowwave.flows.kernel{name}" for name in ("", ".columns", ".columns.declared", ".home")]
+    kernel = [f"slowwave.flows.kernel{name}" for name in ("", ".declared_columns", ".home")]
     rooms = ["slowwave", "slowwave.flows", *kernel, "slowwave.flows.land", "slowwave.flows.land.writer"]
     assert result.stdout == f"[] {rooms}\n"
 

@@ -30,10 +30,10 @@ import duckdb
 import machine_steps
 
 from slowwave.flows.kernel import run_ids
+from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.version import code_hash
 from slowwave.flows.publish import word_vectors
 from slowwave.transforms.graph import NODES
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from slowwave.transforms.core.frames import Frame, Lazy, framed, taken_over, with_made_of
+from slowwave.transforms.core.carried import taken_over, with_made_of
+from slowwave.transforms.core.frames import Frame, Lazy, framed
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.decisions.review.tables import StatementSigns

@@ -7,7 +7,8 @@ from datetime import date
 
 import polars as pl
 
-from slowwave.transforms.core.frames import Frame, Lazy, framed, taken_over, with_made_of
+from slowwave.transforms.core.carried import taken_over, with_made_of
+from slowwave.transforms.core.frames import Frame, Lazy, framed
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.evidence.references import is_reference
 from slowwave.transforms.evidence.tables import MemoryReferences

@@ -19,12 +19,8 @@ from scipy.special import expit, logit
 
 from slowwave.transforms.core.arrays import Booleans, Floats, Integers
 from slowwave.transforms.core.statistics import DrawnValues, beta_interval
-from slowwave.transforms.learning.confidence.params import (
-    UNANIMOUS_ATTEMPTS,
-    ConfidenceParams,
-    ConfidencePoint,
-    Correction,
-)
+from slowwave.transforms.core.vocabularies import UNANIMOUS_ATTEMPTS
+from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint, Correction
 from slowwave.transforms.learning.confidence.states import GROUP, AttemptCounts, CellHistory, Record
 
 # The plain sum of records: a strategy's own attempts beside those of its strategy and its task type, none faded.

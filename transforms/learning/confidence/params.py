@@ -150,8 +150,3 @@ class ConfidenceParams(BaseModel):
         description="Untried strategies listed per project, about: of more, those of the strategies that succeed most"
         " often in it.",
     )
-
-
-# From how many attempts on a record of one kind decides on which side of one half its estimate is.
-
-UNANIMOUS_ATTEMPTS = 4

@@ -1,4 +1,4 @@
-"""The version, where the installed package states it."""
+"""A digest of the code that computes what is published."""
 
 from __future__ import annotations
 
@@ -7,13 +7,7 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-from slowwave import __version__ as VERSION  # noqa: N812 - a constant here
 from slowwave.transforms.core.hashing import digest
-
-__all__ = ["VERSION"]
-
-
-# A digest of the code that computes what is published.
 
 
 @cache
