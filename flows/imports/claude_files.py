@@ -28,13 +28,15 @@ from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.flows.kernel.terminal import shown_name
 from slowwave.transforms.imports.adapter import Adapter, Located
 from slowwave.transforms.imports.stores.change_log import Store
-from slowwave.transforms.imports.stores.memory_files import CLAUDE_MEMORY_STORE, INDEX
+from slowwave.transforms.imports.stores.claude_memories import CLAUDE_MEMORY_STORE, INDEX
 
 # ------------------------------------------------------------------------------------------
 # Claude Code's memory files and instructions under a folder: one unit, so that what is gone from it is known.
 
 # Where a folder of Claude Code's own, of a project, or of memories has them.
+_AGENTS = "AGENTS.md"
 _PATTERNS = (
+    _AGENTS,
     "CLAUDE.md",
     "CLAUDE.local.md",
     ".claude/CLAUDE.md",
@@ -71,7 +73,9 @@ class ClaudeFiles:
             patterns.append("*.md")
         inside = path.resolve()
         found = {file for pattern in patterns for file in path.glob(pattern)}
-        return sorted(file for file in found if file.is_file() and file.resolve().is_relative_to(inside))
+        inner = [file for file in found if file.is_file() and file.resolve().is_relative_to(inside)]
+        linked = {file.resolve() for file in inner if file.is_symlink()}
+        return sorted(file for file in inner if file.is_symlink() or file.name != _AGENTS or file not in linked)
 
     def is_named_so(self, file: Path) -> bool:
         """Whether a file is called as memories and instructions are: any other Markdown may be anything."""

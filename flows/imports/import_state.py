@@ -7,7 +7,7 @@ read anew, to the same rows.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -186,7 +186,20 @@ class SeenFile:
         seen, key = self._seen.copy(), unit.key
         seen.stores[key] = home_shortened(Path(unit.name))
         absent = frozenset(other for other, place in seen.stores.items() if not Path(place).expanduser().exists())
-        return ReadBefore(key, seen, utc_now(), absent, self._accepts_vanished, self._pushed, self._is_erased)
+        told = (self._pushed, self._is_erased, self._find_known)
+        return ReadBefore(key, seen, utc_now(), absent, self._accepts_vanished, *told)
+
+    def _find_known(self, memory_ids: Collection[str]) -> Mapping[str, Mapping[str, str]]:
+        """The last landed content and status of memories; what is still in the inbox is not known."""
+        files = [file for of_day in self._lake.files(Memories.name).values() for file in of_day]
+        rows = self._lake.scan_rows(Memories, files).filter(pl.col("memory_id").is_in(list(memory_ids)))
+        last = pl.col("content", "status").sort_by("changed_at", "recorded_at", "row_hash").drop_nulls().last()
+        found = rows.group_by("memory_id").agg(last).collect()
+        return {
+            memory_id: {name: value for name, value in said.items() if value is not None}
+            for memory_id, *values in found.iter_rows()
+            for said in [dict(zip(("content", "status"), values, strict=True))]
+        }
 
     @cached_property
     def _is_erased(self) -> Callable[[str], bool]:

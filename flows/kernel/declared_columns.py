@@ -41,6 +41,7 @@ CARRIED: tuple[str, ...] = (
     "expires_at",
     "stated_references",
     "stated_last_referenced_at",
+    "parent_id",
 )
 """Fields of a memory that hold until a change states another value."""
 
@@ -52,6 +53,7 @@ LABELS: Mapping[str, str] = {
     "source_ids": "sources",
     "superseded_by": "replaced by",
     "user_id": "user",
+    "parent_id": "part of",
 }
 """Fields of a memory that screens call otherwise."""
 
@@ -140,6 +142,7 @@ IDS: Mapping[str, str] = {
     "memory_id": "memories",
     "memory_ids": "memories",
     "outcome_id": "outcomes",
+    "parent_id": "memories",
     "rules_target_memory_id": "memories",
     "superseded_by": "memories",
     "target_memory_id": "memories",
@@ -204,6 +207,7 @@ READ: Mapping[str, Mapping[str, str]] = {
         "expires_at": "TIMESTAMP",
         "stated_references": "BIGINT",
         "stated_last_referenced_at": "TIMESTAMP",
+        "parent_id": "VARCHAR",
         "extra": "VARCHAR",
         "clears": "VARCHAR[]",
         "row_hash": "VARCHAR",

@@ -22,14 +22,8 @@ from slowwave.flows.kernel.store import fsync_path, write_durably
 from slowwave.flows.kernel.terminal import shown_name, terminal_safe
 from slowwave.flows.push.door import StoreChangedError
 from slowwave.transforms.decisions.push.wanted import State, changed_fields
-from slowwave.transforms.imports.stores.memory_files import (
-    INDEX,
-    UnchangeableError,
-    front_matter,
-    memories_of,
-    scores_in,
-    with_scores,
-)
+from slowwave.transforms.imports.stores.claude_memories import INDEX, FileMemory, memories_of
+from slowwave.transforms.imports.stores.memory_files import UnchangeableError, front_matter, scores_in, with_scores
 
 _ARCHIVE = ".archive"
 _ASIDE = re.compile(r"\.[0-9a-f]{8}\.tmp$")
@@ -225,11 +219,22 @@ def _list(live: Path, now: list[Any] | None, wanted: list[Any] | None) -> None:
 
 def _patch(file: Path, changes: Sequence[tuple[str, str | None]]) -> str:
     text = made = _text(file)
-    held = {one.memory_id: one.fields["content"] for one in memories_of(shown_name(file.absolute()), text)}
+    held = {one.memory_id: one for one in memories_of(shown_name(file.absolute()), text)}
     for memory_id, content in changes:
-        was = held[memory_id]
+        was, becomes = _passages(held[memory_id], content)
         if made.count(was) == 1:
-            made = made.replace(was, content or "")
+            made = made.replace(was, becomes)
     name = shown_name(file)
     lines = difflib.unified_diff(text.splitlines(), made.splitlines(), name, name, lineterm="")
     return "\n".join(map(terminal_safe, lines))
+
+
+def _passages(memory: FileMemory, content: str | None) -> tuple[str, str]:
+    """What stands in the file for a memory, and what is to stand there: a rule keeps its place in its list."""
+    rule = memory.rule
+    if rule is None:
+        return memory.fields["content"], content or ""
+    if content is None:
+        return rule.said, ""
+    lines = content.removeprefix(rule.lead).strip().split("\n")
+    return rule.said, rule.marker + f"\n{' ' * len(rule.marker)}".join(lines)

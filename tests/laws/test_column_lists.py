@@ -131,7 +131,7 @@ def test_every_field_of_a_memory_is_published():
     """What is carried on is what it is now; memory_health shows it, but for what says where it comes from and went."""
     now, health = MemoriesNow.model_fields.keys(), MemoryHealth.model_fields.keys()
     assert set(Memories.state) - now == set()
-    assert set(Memories.state) - health == {"source_ids", "superseded_by"}
+    assert set(Memories.state) - health == {"source_ids", "superseded_by", "parent_id"}
 
 
 def test_the_recipe_of_a_memory_shows_all_that_is_published_of_it():

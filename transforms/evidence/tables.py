@@ -176,6 +176,9 @@ class MemoriesNow(Table):
     expires_at: datetime | None = column(
         "From then on it is not eligible, and expired. NULL: it does not expire.", unit="UTC"
     )
+    parent_id: str | None = column(
+        "The memory that it is a part of, such as the section that a rule stands in. NULL: none, or never said."
+    )
     stated_references: int | None = column(
         "References as the store it comes from counted them, before and beside this log: part of no other count. NULL:"
         " never said."

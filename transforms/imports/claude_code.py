@@ -32,7 +32,7 @@ class ClaudeCode:
     """Transcripts of sessions, and of subagents, in their own files or within the session's."""
 
     name = NAME
-    version = 3
+    version = 4
 
     def detect_producer(self, first: Sequence[Record]) -> str | None:
         """As in Adapter."""

@@ -11,7 +11,7 @@ from typing import Any
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.imports.adapter import Call, CallEnd, Record
 from slowwave.transforms.imports.record_values import text_in
-from slowwave.transforms.imports.stores.memory_files import memories_of
+from slowwave.transforms.imports.stores.claude_memories import memories_of
 
 # ------------------------------------------------------------------------------------------
 # What a record says: its own texts without what the client puts around them, and whether a person wrote it.
@@ -294,7 +294,7 @@ def _memories_of_file(file: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _memory_ids(path: str, content: str) -> list[str]:
-    return [memory.memory_id for memory in memories_of(path, content)]
+    return [memory.memory_id for memory in memories_of(path, content) if not memory.is_split]
 
 
 # ------------------------------------------------------------------------------------------

@@ -244,6 +244,12 @@ class Memories(Landed):
     stated_last_referenced_at: datetime | None = column(
         "When it was last referenced, by the store it comes from.", unit="UTC", carried=Carried(), **_SINCE_7
     )
+    parent_id: str | None = column(
+        "The memory that it is a part of, such as the section or document that a rule stands in.",
+        ids_of="memories",
+        carried=Carried(label="part of"),
+        **_SINCE_7,
+    )
     extra: Annotated[str | None, Json] = column(_EXTRA, default=None)
     clears: list[str] | None = column("Fields that are not text and that this change clears.", internal=True)
     row_hash: str = column(_ROW_HASH, internal=True)

@@ -248,7 +248,7 @@ def test_a_project_map_stays_with_its_connection(home: SmallHome, tmp_path: Path
     connected(home, "claude-memory", str(shop), "--project-map", str(tmp_path / "projects.toml"), "--yes")
     home.land(interaction("i1"))
     night(home)
-    found = home.ask("sql", "SELECT project FROM memory_health", "--format", "json")
+    found = home.ask("sql", "SELECT DISTINCT project FROM memory_health", "--format", "json")
     assert json.loads(found.stdout) == [{"project": "shop"}]
 
 

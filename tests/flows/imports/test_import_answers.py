@@ -76,7 +76,7 @@ def test_memories_alone_are_asked_nothing(tmp_path: Path) -> None:
     rules.parent.mkdir()
     rules.write_text(f"# Prices\n\n{memory('m1')['content']}\n")
     told = said(SmallHome(tmp_path / "home"), "import", "claude-memory", str(rules.parent))
-    assert "1 memory" in told
+    assert "2 memories" in told, "a section and its rule"
     assert "Do the memories help?" not in told
 
 

@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 import zstandard
-from small_home import SmallHome
+from small_home import SmallHome, interaction
 from store_rows import NOON, Cells, atocore_memory, heuristic, history, knowledge, write_store
 
 from slowwave.flows.imports import import_state as seen_file
+from slowwave.transforms.imports.stores import claude_memories
 
 TEN = [knowledge(f"k{number}") for number in range(10)]
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4"
@@ -288,12 +289,14 @@ def claude_folder(folder: Path) -> Path:
 
 def test_memory_files_and_instructions(home: SmallHome, tmp_path: Path):
     memory = claude_folder(tmp_path / "config")
-    assert counts(imported(home, "claude-memory", tmp_path / "config")) == (7, 7, 0)
+    assert counts(imported(home, "claude-memory", tmp_path / "config")) == (8, 8, 0)
     found = {row["memory_id"]: row for row in log(home)}
     rounding = found["claude-memory:-srv-work-shop/rounding"]
     assert (rounding["project"], rounding["memory_type"], rounding["content"]) == ("shop", "project", "Mind rounding.")
     (tone,) = (row for memory_id, row in found.items() if memory_id.endswith("CLAUDE.md#tone"))
-    assert (tone["scope"], tone["content"]) == ("global", "No emojis.")
+    (emojis,) = (row for row in found.values() if row["parent_id"])
+    assert (emojis["parent_id"], emojis["category"], emojis["status"]) == (tone["memory_id"], "Tone", "active")
+    assert (emojis["scope"], emojis["content"]) == ("global", "No emojis.")
     assert imported(home, "claude-memory", tmp_path / "config")["import"]["unchanged"] == 1
     (memory / "till.md").write_text("---\nname: till\n---\nThe till is new.\n")
     (memory / "tax.md").unlink()
@@ -305,13 +308,16 @@ def test_instructions_of_a_project_and_links_that_lead_away(home: SmallHome, tmp
     shop = tmp_path / "shop"
     (shop / ".claude" / "rules").mkdir(parents=True)
     (shop / "AGENTS.md").write_text("# Build\nWith make.\n")
-    (shop / "CLAUDE.md").symlink_to("AGENTS.md")
+    (shop / "CLAUDE.md").symlink_to("AGENTS.md")  # one file, which is read once
+    (tmp_path / "till").mkdir()
+    (tmp_path / "till" / "AGENTS.md").write_text("# Build\nBy hand.\n")
     (shop / ".claude" / "rules" / "style.md").write_text("Short lines.\n")
     (tmp_path / "elsewhere.md").write_text("Not ours.\n")
     (shop / "CLAUDE.local.md").symlink_to(tmp_path / "elsewhere.md")
-    assert counts(imported(home, "claude-memory", shop)) == (2, 2, 0)
+    assert counts(imported(home, "claude-memory", shop)) == (4, 4, 0)
     assert {row["project"] for row in log(home)} == {"shop"}
     assert {row["content"] for row in log(home)} == {"With make.", "Short lines."}
+    assert counts(imported(home, "claude-memory", tmp_path / "till")) == (2, 2, 0)
     (refused,) = imported(home, "claude-memory", tmp_path / "shop" / ".claude" / "rules", code=1)["import"][
         "not_imported"
     ]
@@ -325,7 +331,64 @@ def test_a_file_that_cannot_be_read_archives_nothing(home: SmallHome, tmp_path: 
     (memory / "till.md").unlink()
     (said,) = imported(home, "claude-memory", tmp_path / "config", code=1)["import"]["not_imported"]
     assert "tax.md cannot be: it has 17,825,792 bytes, which no memory file has" in said
-    assert set(statuses(home).values()) == {"active"}
+    assert {memory_id for memory_id, status in statuses(home).items() if status != "active"} == {
+        one for one in statuses(home) if one.endswith("#tone")
+    }
+
+
+SECTION = "- Answer in British English.\n- Use tabs.\n"
+
+
+def test_a_home_with_sections_as_memories_goes_on_with_their_rules(
+    home: SmallHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """As it was imported until now, published, then imported again: nothing is lost, and nothing counts twice."""
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    (shop / "CLAUDE.md").write_text(f"# Style\n{SECTION}\n# Old\n- Say please.\n")
+    os.utime(shop / "CLAUDE.md", (1.77e9, 1.77e9))
+    with monkeypatch.context() as before:
+        before.setattr(claude_memories, "split_rules", lambda _text: [])
+        assert counts(imported(home, "claude-memory", shop)) == (2, 2, 0)
+    style, old = (next(row for row in log(home) if row["memory_id"].endswith(name)) for name in ("#style", "#old"))
+    home.land(
+        interaction(
+            "i1",
+            project="shop",
+            created_at="2026-04-01T09:00:00Z",
+            response="As you wish: - Say please.",
+            memories_used=[style["memory_id"], old["memory_id"]],
+        )
+    )
+    home.nightly()
+    assert home.ask("memory", "archive", old["memory_id"], "--yes").returncode == 0
+    imports = Path(home.settings.lake) / "imports"
+    seen = imports / "claude-memory.seen.zst"
+    state = json.loads(zstandard.decompress(seen.read_bytes()))
+    seen.write_bytes(zstandard.compress(json.dumps(state | {"version": 1}).encode()))
+    (imports / "claude-memory.json").unlink()
+
+    assert counts(imported(home, "claude-memory", shop)) == (5, 5, 0)
+    home.land(interaction("i2", project="shop", created_at="2027-01-01T09:00:00Z", response="Fine."))
+    home.nightly(datetime(2027, 1, 2))  # noqa: DTZ001 - times are naive and hold UTC
+    now = {row["memory_id"]: row for row in log(home, "FROM memories_now")}
+    rules = {row["content"]: row for row in now.values() if row["parent_id"]}
+    assert {text: (row["parent_id"], row["status"]) for text, row in rules.items()} == {
+        "Answer in British English.": (style["memory_id"], "active"),
+        "Use tabs.": (style["memory_id"], "active"),
+        "Say please.": (old["memory_id"], "archived"),  # what a person took out of use stays so
+    }
+    ended = now[style["memory_id"]]
+    assert (ended["status"], ended["content"]) == ("archived", SECTION.strip())
+    assert rules["Use tabs."]["created_at"] == ended["ended_at"], "they begin where it ends"
+    assert imported(home, "claude-memory", shop)["import"]["unchanged"] == 1
+
+    health = {row["memory_id"]: row for row in log(home, "FROM memory_health")}
+    assert (health[style["memory_id"]]["eligible_count"], health[style["memory_id"]]["injected_count"]) == (1, 1)
+    assert health[old["memory_id"]]["echoed_count"] == 1, "its history stays with it"
+    assert {health[row["memory_id"]]["eligible_count"] for row in rules.values()} == {0, 1}
+    shown = home.ask("memory", "show", rules["Use tabs."]["memory_id"])
+    assert f"part of {style['memory_id']}" in " ".join(shown.stdout.split()), shown.stdout
 
 
 def test_what_a_store_counted_and_its_documents_are_published_beside_our_counts(

@@ -47,7 +47,9 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in FILES.items():
         (memories / name).write_bytes(text.encode())
     os.utime(memories / "tabs.md", (1.7e9, 1.7e9))
-    (folder / "claude" / "CLAUDE.md").write_text("# Tone\nBe brief and kind.\n\n# Style\nNo jokes at all.\n")
+    (folder / "claude" / "CLAUDE.md").write_text(
+        "# Tone\nBe brief and kind.\n\n# Style\nNo jokes at all.\n\nNever:\n- push\n- pull\n"
+    )
     assert home.ask("import", "claude-memory", str(folder / "claude")).returncode == 0
     rows: list[dict[str, Any]] = []
     for at in range(24):
@@ -257,11 +259,13 @@ def test_pins_holds_and_memories_of_others_are_not_touched(home: SmallHome, root
 
 def test_of_claude_md_a_patch_is_printed(home: SmallHome, root: Path):
     before = (root / "CLAUDE.md").read_bytes()
-    (style,) = (row["memory_id"] for row in log(home) if row["memory_id"].endswith("#style"))
-    ask(home, "memory", "edit", style, "--content", "Jokes are fine.", "--yes")
+    rules = {row["content"]: row["memory_id"] for row in log(home) if row["parent_id"]}
+    ask(home, "memory", "edit", rules["No jokes at all."], "--content", "Jokes are fine.", "--yes")
+    ask(home, "memory", "edit", rules["Never: push"], "--content", "Never: push\nby force", "--yes")
+    ask(home, "memory", "archive", rules["Never: pull"], "--yes")
     (patch,) = push(home, root, "--yes")["patches"]
-    assert "-No jokes at all." in patch
-    assert "+Jokes are fine." in patch
+    changed = [line for line in patch.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    assert changed == ["-No jokes at all.", "+Jokes are fine.", "-- pull", "+  by force", "+"]
     assert (root / "CLAUDE.md").read_bytes() == before
 
 

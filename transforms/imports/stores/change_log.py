@@ -62,11 +62,12 @@ class MemoryChange:
 
 @dataclass(frozen=True)
 class LostMemory:
-    """A memory that the store says it had, and of which it has kept no text."""
+    """A memory that the store says it had, and of which it has kept no text; `heir`: what replaced it, '' for none."""
 
     memory_id: str
     at: datetime | None
     reason: str
+    heir: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ _CHANGED_BY = "slowwave import"
 _TICK = timedelta(microseconds=1)
 _IS_BACK = "it is in the store again"
 _ACTIVE, _ARCHIVED = "active", "archived"
+_IS_ARCHIVED: Mapping[str, str] = {"status": _ARCHIVED}
 _OF_MEMORIES = (StoredMemory, MemoryChange, LostMemory, UnreadableMemory)
 _SECOND_MEMORY = "a second memory of one id"
 _NEVER_SEEN = "let go by the store before it was first read"
@@ -259,7 +261,8 @@ class StoreReading:
             if before.is_live and self._is_pushed(gone.memory_id, "status", _ARCHIVED):
                 self._mark_ended(gone.memory_id, before.at)
             elif before.is_live:
-                yield self._end_memory(gone.memory_id, gone.at, gone.reason)
+                replaced = {"status": "superseded", "superseded_by": gone.heir} if gone.heir else {}
+                yield self._end_memory(gone.memory_id, gone.at, gone.reason, **replaced)
 
     def _add_row(self, row: Row) -> Iterator[Row]:
         key, digest = _key(row.fields), _digest(row.fields)
@@ -273,12 +276,13 @@ class StoreReading:
 
     def _end_memory(self, memory_id: str, own: datetime | None, reason: str, **said: str) -> Row:
         at = self._change_time(self.seen.memories[memory_id].at, own)
-        self._mark_ended(memory_id, at)
-        return _change(memory_id, at, at, {"status": _ARCHIVED, **said}, reason)
+        fields = {"status": _ARCHIVED, **said}
+        self._mark_ended(memory_id, at, {name: value for name, value in fields.items() if name != "changed_by"})
+        return _change(memory_id, at, at, fields, reason)
 
-    def _mark_ended(self, memory_id: str, at: datetime) -> None:
+    def _mark_ended(self, memory_id: str, at: datetime, said: Mapping[str, str] = _IS_ARCHIVED) -> None:
         before = self.seen.memories[memory_id]
-        digests = {**before.digests, "status": _digest(_ARCHIVED)}
+        digests = {**before.digests, **{name: _digest(value) for name, value in said.items()}}
         self.seen.memories[memory_id] = replace(before, at=at, is_live=False, digests=digests)
 
     def _keep_seen(self, memory_id: str, at: datetime, is_live: bool, digests: Mapping[str, str]) -> None:
@@ -287,8 +291,12 @@ class StoreReading:
         self.seen.memories[memory_id] = SeenMemory(at, is_live, digests, stores)
 
     def _change_time(self, before: datetime, own: datetime | None) -> datetime:
-        """When a change took effect: by the store's own time if that has moved on, else when it was seen."""
-        return own if own is not None and own > before else max(self._seen_at, before + _TICK)
+        return change_time(before, own, self._seen_at)
+
+
+def change_time(before: datetime, own: datetime | None, seen_at: datetime) -> datetime:
+    """When a change took effect: by the store's own time if that has moved on, else when it was seen."""
+    return own if own is not None and own > before else max(seen_at, before + _TICK)
 
 
 def _change(memory_id: str, at: datetime, known: datetime, fields: Mapping[str, Any], reason: str | None = None) -> Row:

@@ -6,7 +6,7 @@ Without it, what changed in a store, and what is gone, is not known. Values that
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -123,6 +123,10 @@ def _is_none_of_them(_memory_id: str) -> bool:
     return False
 
 
+def _nothing_known(_memory_ids: Collection[str]) -> Mapping[str, Mapping[str, str]]:
+    return {}
+
+
 @dataclass(frozen=True)
 class ReadBefore:
     """What a store is read beside: `seen`, which the reading brings up to date.
@@ -130,7 +134,8 @@ class ReadBefore:
     `store` tells stores of one kind apart, so that none archives what another has. `seen_at`: when it is read, UTC
     without a zone. `absent`: stores that are where they were no more: what only they had, nobody has.
     `accepts_vanished`: memories are archived however many are gone at once. `pushed`: what `slowwave push` wrote, which
-    is no word of the store's. `is_erased`: tells by the id of a memory whether it was erased from the lake.
+    is no word of the store's. `is_erased`: tells by the id of a memory whether it was erased from the lake. `known`:
+    the last landed content and status of memories, as far as there are any.
     """
 
     store: str
@@ -140,3 +145,4 @@ class ReadBefore:
     accepts_vanished: bool = False
     pushed: Pushed = field(default_factory=dict)
     is_erased: Callable[[str], bool] = _is_none_of_them
+    known: Callable[[Collection[str]], Mapping[str, Mapping[str, str]]] = _nothing_known

@@ -6,7 +6,7 @@ from claude_code_records import Session
 from made_rows import interactions
 
 from slowwave.transforms.imports.claude_code import ClaudeCode
-from slowwave.transforms.imports.stores.memory_files import memories_of
+from slowwave.transforms.imports.stores.claude_memories import memories_of
 
 CLAUDE = ClaudeCode()
 RULES = "# Rules\n\nUse tabs.\n\n# Tests\n\nRun them.\n"
@@ -15,7 +15,7 @@ NOTE = "---\nname: deploys\nmetadata:\n  type: project\n---\nDeploy on Mondays.\
 
 
 def ids(path: str, text: str) -> list[str]:
-    return [memory.memory_id for memory in memories_of(path, text)]
+    return [memory.memory_id for memory in memories_of(path, text) if not memory.is_split]
 
 
 def given(session: Session) -> list[tuple[list[str] | None, str | None]]:
@@ -37,7 +37,9 @@ def test_instructions_hold_until_the_next_ones() -> None:
     session.turn("Third.", "Done.")
     rules = ids("/srv/shop/CLAUDE.md", RULES)
     assert len(rules) == 2
-    assert given(session) == [(rules, "attached"), (rules, "carried"), (rules[:1], "attached")]
+    (spaces,) = ids("/srv/shop/CLAUDE.md", "# Rules\n\nUse spaces.\n")
+    assert spaces not in rules
+    assert given(session) == [(rules, "attached"), (rules, "carried"), ([spaces], "attached")]
 
 
 def test_instructions_before_the_first_prompt_are_its() -> None:

@@ -6,13 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.imports.stores.memory_files import (
-    UnchangeableError,
-    memories_of,
-    parse_scores,
-    scores_in,
-    with_scores,
-)
+from slowwave.transforms.imports.stores.claude_memories import memories_of
+from slowwave.transforms.imports.stores.memory_files import UnchangeableError, parse_scores, scores_in, with_scores
 
 PATH = "/srv/projects/-srv-shop/memory/tabs.md"
 SCORES = {"confidence": 0.72, "verdict": "keep"}
