@@ -12,6 +12,7 @@ from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.methods.registry import method, methods
 from slowwave.transforms.decisions.forgetting.params import ForgettingParams
 from slowwave.transforms.decisions.review.params import ReviewQueueParams
+from slowwave.transforms.evidence.followed.params import FollowedParams
 from slowwave.transforms.evidence.params import ALIKE_IN_SHORT, IN_FORMER_NAMES, UNNAMED, EvidenceParams
 from slowwave.transforms.evidence.scopes import ScopeParams
 from slowwave.transforms.grouping.params import ErrorParams, StrategyParams
@@ -34,6 +35,7 @@ class Params(BaseModel):
 
     evidence: EvidenceParams = EvidenceParams()
     scopes: ScopeParams = ScopeParams()
+    followed: FollowedParams = FollowedParams()
     reinforcement_delta: float = Field(
         default=0.02,
         ge=0,
@@ -133,6 +135,7 @@ class Params(BaseModel):
             self.evidence.cited_method,
             self.evidence.used.method,
             self.evidence.extract.method,
+            self.followed.method,
             self.stated.method,
             self.attempts.method,
             self.attempts.task_type_method,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from slowwave.transforms.core.node import Handed, LandedInput, Node, ReuseByDay
 from slowwave.transforms.evidence.chunks.tables import ChunkUse
+from slowwave.transforms.evidence.followed.tables import InstructionChecks
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.tables import (
     MemoriesNow,
@@ -33,6 +34,9 @@ MEMORY_POOL = Handed("memory_pool", "The stretches in which a memory was active,
 ELIGIBLE_POOL = Handed("eligible_pool", "Of memory_pool what was eligible on the day.")
 WORD_VECTORS = Handed("word_vectors", "Vectors of words, from a model that is installed with Slowwave.")
 USED_MEMORIES = Handed("used_memories", "Interactions and the memories that their answer relies on.")
+INSTRUCTIONS = Handed("checkable_instructions", "What answers can be checked for by each memory that says it.")
+INSTRUCTED = Handed("instructed_interactions", "Interactions that such a memory was injected into.")
+CHECKED_TEXTS = LandedInput(Interactions, ("interaction_id", "prompt", "response"), keys=INSTRUCTED)
 CHUNK_DAYS = Handed("chunk_days", "How often each chunk and each document was used on the day.")
 
 EVIDENCE_NODES: tuple[Node, ...] = (
@@ -162,6 +166,25 @@ EVIDENCE_NODES: tuple[Node, ...] = (
                 "occurred_at", changed_by=(MemoryReferences,), audits_new_by="interaction_id"
             )
         },
+    ),
+    Node(
+        "slowwave.transforms.evidence.followed.checks:checkable_instructions",
+        outputs=(INSTRUCTIONS,),
+        inputs={"states": MEMORY_STATES},
+    ),
+    Node(
+        "slowwave.transforms.evidence.followed.checks:instructed_interactions",
+        outputs=(INSTRUCTED,),
+        inputs={"references": MemoryReferences, "instructions": INSTRUCTIONS},
+    ),
+    Node(
+        "slowwave.transforms.evidence.followed.checks:instruction_checks",
+        outputs=(InstructionChecks,),
+        inputs={"interactions": CHECKED_TEXTS, "instructed": INSTRUCTED},
+        params=("followed",),
+        methods=("followed.method",),
+        unless_empty="instructed",
+        grain="day",
     ),
     Node(
         "slowwave.transforms.evidence.chunks.use:chunk_days",

@@ -40,6 +40,7 @@ RELEASED = {
     "evidence.cited_method": ["cited/1"],
     "evidence.used.method": ["used/1", "used/2", "used/3"],
     "evidence.extract.method": ["extract/1"],
+    "followed.method": ["followed/1"],
     "stated.method": ["stated/2"],
     "attempts.method": ["attempt/2"],
     "attempts.task_type_method": ["task_type/1"],

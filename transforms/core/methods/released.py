@@ -134,6 +134,13 @@ RELEASED: tuple[Method, ...] = (
         golden=("extract-1/extracted_statements",),
     ),
     Method(
+        id="followed/1",
+        computes="Whether an answer follows an instruction that it was given, where a check can tell.",
+        implementation="slowwave.transforms.evidence.followed.checks.instruction_checks",
+        chosen_by=("followed.method",),
+        golden=("followed-1/instruction_checks",),
+    ),
+    Method(
         id="stated/2",
         computes="How sure the source of a preference or of knowledge makes of it, under the names that stores have.",
         implementation="slowwave.transforms.health.stated_confidence.stated_confidence",

@@ -1,0 +1,1 @@
+"""Whether answers follow the instructions they were given, where a check can tell (`followed/1`)."""
