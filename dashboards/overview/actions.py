@@ -14,7 +14,7 @@ from slowwave.dashboards.words import number_of, sentence, sum_of
 from slowwave.flows.kernel.terminal import shorten_to_width
 
 _MOST, _CHARACTERS, _ID_CHARACTERS = 5, 60, 8
-_IGNORED = "Instructions injected ten times or more, never visible in an answer, that wait for a decision"
+_IGNORED = "Instructions that most checked answers do not follow, ten answers or more, that wait for a decision"
 # what an alarm of `project_health` says, what to do about it, and the recipe that names the memories; '' is an action
 # of its own already
 _ALARMS = {

@@ -29,6 +29,8 @@ _NO_INJECTION = "No injection is known: log `memories_used` with each interactio
 # other words for the same, so that no two tiles say one sentence
 _NO_COST, _NOT_JUDGED = (f"Is {done} once `memories_used` is logged." for done in ("counted", "judged"))
 
+_NOTHING_CHECKED = "No instruction was checked in ten answers yet."
+
 
 @dataclass(frozen=True)
 class Scope:
@@ -277,16 +279,22 @@ def _ignored_tile(asked: _Asked) -> Tile:
     tile = asked.tile("What is ignored?", "memories", list="ignored")
     of = asked.shown.scope.of_project
     judged = asked.answers.count("ignored_instructions", **of, at_most=ALL)
+    unchecked = asked.answers.count("unchecked_instructions", **of)
     if not judged:
         is_known = asked.shown.sum("injected")
-        return replace(tile, lacks="No instruction was injected ten times yet." if is_known else _NOT_JUDGED)
+        none = f"None of {number_of(unchecked, 'instruction')} can be checked." if unchecked else _NOTHING_CHECKED
+        return replace(tile, lacks=none if is_known else _NOT_JUDGED)
     ignored = asked.answers.count("ignored_instructions", **of)
     most = asked.answers.rows("ignored_instructions", 1, **of)
     return replace(
         tile,
         figure=f"{ignored:,}",
-        unit=f"of {judged:,} injected ≥ 10×, never visible",
-        named=[_memory(row, f"{row['injected_count']:,}×") for row in most.iter_rows(named=True)],
+        unit=f"of {judged:,} checked ≥ 10×, mostly not followed",
+        says=f"{number_of(unchecked, 'more instruction')} cannot be checked." if unchecked else "",
+        named=[
+            _memory(row, f"not in {row['not_followed_count']:,} of {row['checked_count']:,}")
+            for row in most.iter_rows(named=True)
+        ],
     )
 
 

@@ -38,6 +38,9 @@ ROWS = [
          "chunks_used": ["guide#1"] if n % 2 else ["guide#1", "guide#2", "alone"]}
         for n in range(1, 40)
     ],
+    # an instruction that an answer does not follow
+    {"memory_id": "calm", "changed_at": START, "content": "Avoid exclamation marks.", "status": "active"},
+    {"interaction_id": "loud", "created_at": START, "prompt": "?", "response": "Done!", "memories_used": ["calm"]},
     # two wordings of a strategy that mostly fails with one error, and one that mostly succeeds
     *[
         {"outcome_id": f"{strategy}-{n}", "created_at": START + timedelta(hours=12 * n, minutes=len(strategy)),
@@ -132,6 +135,12 @@ FAULTS = {
         "INSERT INTO heuristics BY NAME SELECT * REPLACE ('another' AS agent) FROM heuristics LIMIT 1",
         "UPDATE counted_outcomes SET is_learned = true WHERE outcome_id = 'cascade'",
         "UPDATE counted_outcomes SET success = NOT success WHERE outcome_id = 'free the port-1'",
+    ),
+    "checks_are_explained": (
+        "UPDATE instruction_checks SET interaction_id = 'another'",
+        "UPDATE instruction_checks SET occurred_at = occurred_at + INTERVAL 1 DAY",
+        "UPDATE instruction_checks SET saw = ''",
+        "UPDATE memory_references SET is_injected = false",
     ),
     "chunks_are_possible": (
         "UPDATE chunk_use SET used_count = 0",

@@ -158,8 +158,8 @@ LISTS = {
     "ignored": _List(
         "that are ignored",
         "ignored_instructions",
-        ("content", "injected_count", "memory_type", "project", "memory_id"),
-        "Injected ten times or more, never seen in an answer: read some answers before a change.",
+        ("content", "not_followed_count", "checked_count", "expected", "injected_count", "project", "memory_id"),
+        "Most answers that a check can tell of do not follow it. Of other instructions nothing is said.",
     ),
 }
 """Short lists of memories, by what the address calls them."""

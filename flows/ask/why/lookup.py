@@ -27,8 +27,10 @@ from slowwave.flows.ask.why.learning import (
 from slowwave.flows.ask.why.observations import CHANGED, CURATED, WAITS, observation_about
 from slowwave.flows.ask.why.queries import (
     CHANGES,
+    CHECKS,
     ELIGIBLE,
     ENDED,
+    HAS_CHECKS,
     INTERACTION,
     IS_PROJECT,
     MEMORY,
@@ -149,10 +151,17 @@ class Publish:
         deciding = [row for row in attempts if row["is_deciding"]]
         ended = [row for row in deciding if row["is_referenced"]]
         eligible, problem = self._eligible(memory_id, state["eligible_count"])
+        checks = self.records(CHECKS, id=memory_id) if self._rows(HAS_CHECKS) else []
+        followed = {
+            name: [_about(row, "saw") for row in checks if row["is_followed"] == is_so]
+            for name, is_so in (("followed", True), ("not_followed", False))
+            if checks
+        }
         return {
             "memory_id": memory_id,
             "memory": {k: v for k, v in state.items() if k not in {*COUNTED.values(), "memory_id"}},
-            "counts": {name: state[column] for name, column in COUNTED.items() if column in state},
+            "counts": {name: state[column] for name, column in COUNTED.items() if column in state}
+            | {name: len(rows) for name, rows in followed.items()},
             "eligible": eligible,
             "injected": injected,
             # what an earlier release published does not say
@@ -161,6 +170,7 @@ class Publish:
             "used": used,
             "cited": [_about(row) for row in references if row.get("is_cited")],
             "references": referenced,
+            **followed,
             "confirmed": [_about(row, *_OF_END) for row in ended if row["success"]],
             "contradicted": [_about(row, *_OF_END) for row in ended if not row["success"]],
             "failed_with": [_about(row, *_OF_END) for row in deciding if row["is_injected"] and not row["success"]],

@@ -45,6 +45,22 @@ WHERE memory_id = $id
 ORDER BY occurred_at DESC, interaction_id
 """
 
+HAS_CHECKS = "SELECT 1 FROM duckdb_tables() WHERE table_name = 'instruction_checks'"
+CHECKS = """
+SELECT
+    interaction_id,
+    occurred_at,
+    project,
+    agent,
+    session_id,
+    bool_and(is_followed) AS is_followed,
+    string_agg(concat(expected, ' (', saw, ')'), '; ' ORDER BY is_followed, "check", expected) AS saw
+FROM instruction_checks
+WHERE memory_id = $id
+GROUP BY ALL
+ORDER BY occurred_at DESC, interaction_id
+"""
+
 READ_BY_DAY = ("replayed_interactions", "memory_eligibility")
 PARTITIONS = with_lake_rows(f"""
 SELECT day, {", ".join(f"{partition_sql(table)} AS {table}" for table in READ_BY_DAY)}

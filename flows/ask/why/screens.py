@@ -73,6 +73,7 @@ def memory_facts(found: Record) -> list[Fact]:
             "figures",
             [
                 f"injected {counts['injected']:,}{late}, {named}",
+                _describe_following(counts),
                 ended if expected is None else f"{ended} ({expected:.1f} expected)",
                 confidence_words(state),
                 lift_words(state),
@@ -92,6 +93,13 @@ def memory_facts(found: Record) -> list[Fact]:
             ),
         ),
     ]
+
+
+def _describe_following(counts: Record) -> str:
+    """Return how many of the checked answers follow an instruction; '' where none was checked."""
+    if "followed" not in counts:
+        return ""
+    return f"followed in {counts['followed']:,} of {counts['followed'] + counts['not_followed']:,} answers checked"
 
 
 def _describe_authors(changes: Sequence[Record]) -> str:

@@ -27,6 +27,8 @@ MEANINGS = {
     "echoed": "answers in which its first words stand (echo/1)",
     "used": "answers that rely on it, in its own or other words, as far as used/2 finds; of a long one, on a passage",
     "cited": "answers that name it themselves (memories_cited, cited/1), found there or not; part of no other count",
+    "followed": "answers that do what it says, by a check that can tell (followed/1)",
+    "not_followed": "answers that do not, by such a check; of all others nothing can be said",
     "references": "answers that quote or use it: a minimum, as some uses cannot be detected",
     "confirmed": "references in interactions whose latest attempt succeeded",
     "contradicted": "references in interactions whose latest attempt failed: not evidence that the text is false",
@@ -270,6 +272,8 @@ def _where(row: Record) -> str:
         begin = row.get("passage_at")
         place = "" if begin is None else f", by its characters {begin + 1}-{begin + len(row['passage'])}"
         return f"probability {row['used_score']:.2f}{place}"
+    if "saw" in row:
+        return shorten_to_width(row["saw"], _VALUE_CHARACTERS)
     if "basis" in row:
         ended = {True: "succeeded, ", False: "failed, ", None: ""}[row.get("success")]
         return f"{ended}{basis_words(row)}"

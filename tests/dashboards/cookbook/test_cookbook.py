@@ -106,7 +106,9 @@ FIRST_ROWS = {
     "injected_memories": {"memory_id": "bad advice", "injected": 20, "used": 0, "is_unused": True},
     "heaviest_memories": {"memory_id": "bad advice", "injected_count": 20},
     "memories_by_use": {"use": "used", "memories_count": 6, "tokens": 76},
-    "ignored_instructions": {"memory_id": "tabs", "injected_count": 1},
+    "ignored_instructions": {"memory_id": "tabs", "injected_count": 1, "checked_count": 1, "not_followed_count": 1},
+    "followed_instructions": {"memory_id": "tabs", "check": "indentation", "last_not_followed": "i7"},
+    "unchecked_instructions": {"memory_id": "bad advice", "injected_count": 20},
     "corrected_rows": {"interaction_id": "i5", "versions": 2},
     "freshness": {"landed_table": "interactions", "project": "depot", "newest_at": "2026-04-10T01:00:00Z"},
     "quarantine_reasons": {"field": "confidence", "refused": 2, "reason": "confidence must lie between 0 and 1, not …"},
@@ -224,6 +226,7 @@ FIRST_ROWS = {
 GIVEN = {
     "activity_by_day": {"since": "2026-03-02", "until": "2026-03-02"},
     "ignored_instructions": {"at_least": "1"},
+    "unchecked_instructions": {"at_least": "1"},
     "attempts_by_injection": {"project": "depot"},
     "best_strategies": {"project": "depot"},
     "success_by_week": {"project": "depot"},
@@ -277,7 +280,12 @@ def home(tmp_path_factory) -> SmallHome:
         memory("tabs", project="quay", memory_type="preference", content="Indent with tabs"),
         memory("lapsed", project="quay", expires_at="2026-03-01T09:00:00Z", user_id="ada"),
         interaction(
-            "i7", created_at="2026-03-02T10:00:00Z", project="quay", memories_used=["lapsed", "tabs"], user_id="bob"
+            "i7",
+            created_at="2026-03-02T10:00:00Z",
+            project="quay",
+            memories_used=["lapsed", "tabs"],
+            user_id="bob",
+            response="```python\nif full:\n    leave()\n```",
         ),
     )
     made.land(
@@ -479,7 +487,7 @@ def test_a_memory_of_no_agent_belongs_to_every_agent(answers):
 
 
 def test_the_types_of_instructions_are_those_that_are_declared():
-    (listed,) = re.findall(r"memory_type IN \(([^)]*)\)", RECIPES["ignored_instructions"].sql)
+    (listed,) = re.findall(r"memory_type IN \(([^)]*)\)", RECIPES["unchecked_instructions"].sql)
     assert tuple(re.findall(r"'(\w+)'", listed)) == INSTRUCTION_TYPES
 
 

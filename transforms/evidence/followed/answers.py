@@ -25,15 +25,30 @@ class Answer:
         self.prompt = prompt
         self.text = text.strip()
 
-    @cached_property
+    @property
     def blocks(self) -> list[tuple[str, str]]:
         """Fenced blocks of code: what they are called, and their lines."""
-        return [(found["name"].lower(), found["code"]) for found in _BLOCK.finditer(self.text)]
+        return self._parts[0]
 
-    @cached_property
+    @property
     def unfenced(self) -> str:
         """The answer without fenced blocks, also one that is never closed."""
-        return _OPEN_BLOCK.sub("", _BLOCK.sub("", self.text))
+        return self._parts[1]
+
+    @cached_property
+    def _parts(self) -> tuple[list[tuple[str, str]], str]:
+        blocks, outside, inside = list[tuple[str, str]](), list[str](), list[str]()
+        fence, name = "", ""
+        for line in self.text.split("\n"):
+            marks = _FENCE.match(line)
+            if not fence and marks:
+                fence, name, inside = marks[1], marks[2].lower(), []
+            elif fence and marks and marks[1].startswith(fence) and not marks[2]:
+                blocks.append((name, "\n".join(inside)))
+                fence = ""
+            else:
+                (inside if fence else outside).append(line)
+        return blocks, "\n".join(outside)
 
     @cached_property
     def prose(self) -> str:
@@ -46,49 +61,54 @@ class Answer:
         return _WORD.findall(self.prose.lower())
 
 
-_BLOCK = re.compile(r"(?ms)^[ \t>]*(?P<fence>```+|~~~+)(?P<name>[\w+-]*)[^\n]*\n(?P<code>.*?)^[ \t>]*(?P=fence)[ \t]*$")
-_OPEN_BLOCK = re.compile(r"(?ms)^[ \t]*(?:```+|~~~+).*\Z")
-_NOT_SAID = re.compile(r"`[^`\n]*`|https?://\S+|(?m:^[ \t]*>.*$)|\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|[\w./-]*/[\w./-]+|\w+\.\w+\b")
+_FENCE = re.compile(r"[ \t>]*(```+|~~~+)([\w+-]*)")
+_NOT_SAID = re.compile(
+    r"`[^`\n]*`|https?://\S+|(?m:^[ \t]*>.*$)|\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”"
+    r"|(?<![\w.-])[\w.-]{0,100}(?:/[\w.-]{1,100})+|(?<!\w)\w{1,100}\.\w{1,100}\b"
+)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
+def _words_of(text: str) -> list[str]:
+    return text.split()
+
 
 # ------------------------------------------------------------------------------------------
 # Language.
 
 # Words of English whose spelling tells where it is from: British and American by turns. What both write is not here.
-_SPELLINGS = """
+_SPELLINGS = _words_of("""
     colour color colours colors coloured colored favour favor favourite favorite favourites favorites behaviour behavior
     behaviours behaviors neighbour neighbor neighbours neighbors honour honor labour labor flavour flavor humour humor
-    harbour harbor rumour rumor centre center centres centers metre meter metres meters litre liter theatre theater
-    defence defense offence offense licence license travelled traveled travelling traveling cancelled canceled
-    cancelling canceling labelled labeled labelling labeling modelled modeled modelling modeling catalogue catalog
-    dialogue dialog grey gray analyse analyze analysed analyzed analysing analyzing optimise optimize optimised
-    optimized optimising optimizing organise organize organised organized organising organizing organisation
-    organization recognise recognize recognised recognized realise realize realised realized initialise initialize
-    initialised initialized initialises initializes normalise normalize normalised normalized serialise serialize
-    serialised serialized summarise summarize summarised summarized prioritise prioritize customise customize
-    customised customized utilise utilize minimise minimize minimised minimized maximise maximize maximised maximized
-    authorise authorize authorised authorized authorisation authorization synchronise synchronize synchronised
-    synchronized apologise apologize emphasise emphasize standardise standardize categorise categorize
-    visualise visualize finalise finalize finalised finalized fulfil fulfill enrol enroll skilful skillful
-    programme_ program_ cheque_ check_ aluminium aluminum artefact artifact artefacts artifacts ageing aging
-    unauthorised unauthorized centralised centralized localise localize localised localized specialise specialize
-    specialised specialized generalise generalize optimisation optimization initialisation initialization
-    normalisation normalization serialisation serialization customisation customization visualisation visualization
-    """.split()
-# Licence and dialogue are written both ways in one country, by meaning.
-_BOTH = {"license", "licence", "dialog", "dialogue", "catalog", "meter", "meters", "artifact", "artifacts", "check"}
-_BRITISH, _AMERICAN = (
-    frozenset(word for word in _SPELLINGS[at::2] if word not in _BOTH and not word.endswith("_")) for at in (0, 1)
-)
+    harbour harbor rumour rumor centre center centres centers litre liter theatre theater defence defense offence
+    offense travelled traveled travelling traveling cancelled canceled cancelling canceling labelled labeled labelling
+    labeling modelled modeled modelling modeling grey gray analyse analyze analysed analyzed analysing analyzing
+    optimise optimize optimised optimized optimising optimizing organise organize organised organized organising
+    organizing organisation organization recognise recognize recognised recognized realise realize realised realized
+    initialise initialize initialised initialized initialises initializes normalise normalize normalised normalized
+    normalises normalizes serialise serialize serialised serialized summarise summarize summarised summarized
+    prioritise prioritize customise customize customised customized utilise utilize minimise minimize minimised
+    minimized maximise maximize maximised maximized authorise authorize authorised authorized authorisation
+    authorization synchronise synchronize synchronised synchronized apologise apologize emphasise emphasize standardise
+    standardize categorise categorize visualise visualize finalise finalize finalised finalized fulfil fulfill enrol
+    enroll skilful skillful aluminium aluminum ageing aging unauthorised unauthorized centralised centralized localise
+    localize localised localized specialise specialize specialised specialized generalise generalize optimisation
+    optimization initialisation initialization normalisation normalization serialisation serialization customisation
+    customization visualisation visualization centred centered
+    """)
+_BRITISH, _AMERICAN = frozenset(_SPELLINGS[::2]), frozenset(_SPELLINGS[1::2])
 # Frequent small words that few other languages have.
 _SMALL_WORDS: Mapping[str, frozenset[str]] = {
-    "English": frozenset("the and is are of to with for that this it you have not be was were can which from your".split()),
-    "German": frozenset("der die das und ist nicht ein eine mit für auf den dem des sie ich wird sind auch wie zu".split()),
-    "French": frozenset("le la les et est une des du pas pour dans que qui vous nous avec sur ce cette sont".split()),
-    "Spanish": frozenset("el los las y es una del que para con por no se su como más está son pero muy".split()),
-    "Italian": frozenset("il lo gli e è una che di per con non sono della del nel questo come più anche ho".split()),
-    "Portuguese": frozenset("o os as e é uma que para com não do da em se mais por como são está você".split()),
-    "Dutch": frozenset("de het een en is niet van met voor op dat die te zijn wordt ook als je maar naar".split()),
+    language: frozenset(_words_of(words))
+    for language, words in (
+        ("English", "the and is are of to with for that this it you have not be was were can which from your"),
+        ("German", "der die das und ist nicht ein eine mit für auf den dem des sie ich wird sind auch wie zu"),
+        ("French", "le la les et est une des du pas pour dans que qui vous nous avec sur ce cette sont"),
+        ("Spanish", "el los las y es una del que para con por no se su como más está son pero muy"),
+        ("Italian", "il lo gli e è una che di per con non sono della del nel questo come più anche ho"),
+        ("Portuguese", "o os as e é uma que para com não do da em se mais por como são está você"),
+        ("Dutch", "de het een en is niet van met voor op dat die te zijn wordt ook als je maar naar"),
+    )
 }
 _SCRIPTS: Mapping[str, re.Pattern[str]] = {
     "Russian": re.compile(r"[\u0400-\u04ff]"),
@@ -121,7 +141,9 @@ def _see_variant(answer: Answer, value: str) -> Observed | None:
     own, other = (_BRITISH, _AMERICAN) if value == "British" else (_AMERICAN, _BRITISH)
     said = [word for word in answer.words if word not in asked]
     right, wrong = ([word for word in said if word in among] for among in (own, other))
-    if bool(right) == bool(wrong):
+    # Oxford writes `organize` too
+    is_oxford = value == "British" and all("iz" in word for word in wrong)
+    if bool(right) == bool(wrong) or (wrong and is_oxford):
         return None
     return Observed(bool(right), _listed(right or wrong))
 
@@ -151,7 +173,8 @@ _ASKS_FOR_LENGTH = re.compile(
     r"(?:words?|sentences?|lines?|paragraphs?|points?|bullets?)|write|draft|translate|table|compare|explain)\b"
 )
 _SURE_END = re.compile(r"[.!?…][)\"”'’*_]*(?=\s+[A-Z\"“(*]|\s*\Z)")
-_ANY_END = re.compile(r"[.!?…:;]+(?=\s|\Z|[)\"”*_])|\n+")
+_ANY_END = re.compile(r"[.!?…:;]+(?=\s|\Z|[)\"”*_])")
+_LAST_END = re.compile(r"[.!?…:;][)\"”'’*_]*\s*\Z")
 _LIST_ITEM = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S")
 _ABBREVIATION = re.compile(r"(?i)\b(?:e\.g|i\.e|etc|vs|mr|mrs|ms|dr|no|fig|approx|cf|st|inc|ltd|[a-z])\.")
 
@@ -163,14 +186,15 @@ def _see_length(answer: Answer, value: str) -> Observed | None:
         return None
     fewest, highest = _COUNTS[unit](answer)
     if fewest > most:
-        return Observed(is_followed=False, saw=f"{fewest:,} {unit} or more" if highest > fewest else f"{fewest:,} {unit}")
-    return Observed(is_followed=True, saw=f"{highest:,} {unit} at most") if highest <= most else None
+        return Observed(is_followed=False, saw=f"{_counted(fewest, unit)}{' or more' if highest > fewest else ''}")
+    return Observed(is_followed=True, saw=f"{_counted(highest, unit)} at most") if highest <= most else None
 
 
 def _sentences(answer: Answer) -> tuple[int, int]:
     prose = _ABBREVIATION.sub("x", _NOT_SAID.sub("X", answer.unfenced)).strip()
     lines = [line for line in re.split(r"\n+", prose) if line.strip()]
-    highest = sum(max(1, len(_ANY_END.findall(line.strip()))) for line in lines) + len(answer.blocks)
+    # what ends in no mark may be one more
+    highest = sum(len(_ANY_END.findall(line)) + (_LAST_END.search(line) is None) for line in lines) + len(answer.blocks)
     return len(_SURE_END.findall(prose)), highest
 
 
@@ -215,14 +239,17 @@ _EMOJI = re.compile(
 )
 _CHARACTERS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "no emoji": (_EMOJI, "emoji"),
-    "no exclamation": (re.compile(r"(?<=\w)!(?=\s|\Z)"), "exclamation"),
+    "no exclamation mark": (re.compile(r"(?<=\w)!(?=\s|\Z)"), "exclamation"),
     "no em dash": (re.compile("\u2014"), "dash|\u2014"),
 }
 _FORMATS: Mapping[str, tuple[re.Pattern[str], str]] = {
-    "no bullets": (re.compile(r"(?m)^[ \t]*[-*+•][ \t]+\S.*\n+[ \t]*[-*+•][ \t]+\S"), "list|bullet|points|options|steps"),
+    "no bullets": (
+        re.compile(r"(?m)^[ \t]*[-*+•][ \t]+\S.*\n+[ \t]*[-*+•][ \t]+\S"),
+        "list|bullet|points|options|steps",
+    ),
     "no tables": (re.compile(r"(?m)^\|.*\|[ \t]*\n\|[ :|-]+\|[ \t]*$"), "table|matrix|compar"),
     "no headings": (re.compile(r"(?m)^#{1,6} \S"), "heading|header|section|document|readme|markdown"),
-    "no code blocks": (_BLOCK, "code|block|script|command|function|snippet|write|example"),
+    "no code blocks": (re.compile(r"(?m)^[ \t]*```"), "code|block|script|command|function|snippet|write|example"),
     "no bold": (re.compile(r"(?<!\*)\*\*(?! )[^*\n]+\*\*(?!\*)"), "bold|markdown|emphasi"),
     "no markdown": (
         re.compile(r"(?m)^#{1,6} \S|(?<!\*)\*\*(?! )[^*\n]+\*\*(?!\*)|^\|.*\|[ \t]*\n\|[ :|-]+\|[ \t]*$|^```"),
@@ -244,10 +271,12 @@ def _see_format(answer: Answer, value: str) -> Observed | None:
     if value == "json":
         return _see_json(answer)
     if value == "bullets":
-        if len(answer.words) < _FEWEST_WORDS or re.search(r"(?i)json|table|code|yes or no|one word|prose", answer.prompt):
+        if len(answer.words) < _FEWEST_WORDS or re.search(
+            r"(?i)json|table|code|yes or no|one word|prose", answer.prompt
+        ):
             return None
         found = _LIST_ITEM.findall(answer.unfenced)
-        return Observed(bool(found), f"{len(found)} list items")
+        return Observed(bool(found), _counted(len(found), "list items"))
     pattern, asked = _FORMATS[value]
     if re.search(f"(?i){asked}", answer.prompt) or pattern.search(answer.prompt):
         return None
@@ -269,7 +298,9 @@ def _see_json(answer: Answer) -> Observed | None:
 
 
 _NO_CODE = frozenset(
-    "text txt markdown md console output log diff yaml yml json csv make makefile sh bash shell zsh toml ini http".split()
+    _words_of(
+        "text txt markdown md console output log diff yaml yml json csv make makefile sh bash shell zsh toml ini http"
+    )
 )
 
 
@@ -280,7 +311,10 @@ def _see_indentation(answer: Answer, value: str) -> Observed | None:
     tabs, spaces = sum(line.startswith("\t") for line in lines), sum(line.startswith("  ") for line in lines)
     if bool(tabs) == bool(spaces):
         return None
-    return Observed((tabs > 0) == (value == "tabs"), f"{tabs or spaces} lines that begin with {'a tab' if tabs else 'spaces'}")
+    return Observed(
+        (tabs > 0) == (value == "tabs"),
+        f"{_counted(tabs or spaces, 'lines')} indented with {'tabs' if tabs else 'spaces'}",
+    )
 
 
 # ------------------------------------------------------------------------------------------
@@ -304,7 +338,7 @@ def _has(text: str, phrase: str) -> bool:
 
 def _see_opening(answer: Answer, value: str) -> Observed | None:
     wanted, _, phrase = value.partition(" ")
-    begin = answer.text.lstrip("*_#>\"“ \n")
+    begin = answer.text.lstrip('*_#>"“ \n')
     found = begin.casefold().startswith(phrase.casefold())
     return Observed(found == (wanted == "with"), f"begins with “{_shortened(begin)}”")
 
@@ -315,12 +349,16 @@ def _see_ending(answer: Answer, value: str) -> Observed | None:
     if wanted == "line":
         found = last.lstrip("`*_->#• \t").casefold().startswith(tuple(text.casefold().split()))
     else:
-        end = answer.text.rstrip("*_\"”.! \n").casefold()
-        found = end.endswith(text.casefold().rstrip("*_\"”.! \n"))
+        end = answer.text.rstrip('*_"”.! \n').casefold()
+        found = end.endswith(text.casefold().rstrip('*_"”.! \n'))
     return Observed(found, f"ends with “{_shortened(last)}”")
 
 
 _SHOWN = 60
+
+
+def _counted(count: int, many: str) -> str:
+    return f"{count:,} {many if count != 1 else many.removesuffix('s')}"
 
 
 def _shortened(text: str) -> str:

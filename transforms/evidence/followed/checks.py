@@ -28,7 +28,9 @@ def checkable_instructions(states: pl.LazyFrame) -> pl.DataFrame:
 
     `states`: memory_id, valid_from, valid_until, content, category.
     """
-    rows = states.select("memory_id", "valid_from", "valid_until", "content", "category").drop_nulls("content").collect()
+    rows = (
+        states.select("memory_id", "valid_from", "valid_until", "content", "category").drop_nulls("content").collect()
+    )
     said = rows.select("content", pl.col("category").fill_null("")).unique()
     found = {(content, category): expectations(content, category) for content, category in said.iter_rows()}
     return pl.DataFrame(

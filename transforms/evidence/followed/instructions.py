@@ -1,8 +1,8 @@
 """Which instructions an answer can be checked for: imperatives of clear shape, and nothing else.
 
 A memory is split into clauses. Each is matched whole: words that are not understood may narrow what it means, and then
-nothing is said. Neither is it of a memory with a condition (`if`, `when`, `unless`), nor below a heading that narrows it
-to something else than answers (`Commit messages`).
+nothing is said. Neither is it of a memory with a condition (`if`, `when`), nor below a heading that narrows it to
+something else than answers (`Commit messages`).
 """
 
 from __future__ import annotations
@@ -33,13 +33,15 @@ _NARROWS = re.compile(
     r"(?i)\b(?:commits?|pull|requests?|prs?|docs?|documentation|readme|tests?|testing|ui|ux|copy|emails?|mails?"
     r"|changelogs?|comments?|sql|schemas?|apis?|logs?|logging|errors?|files?|frontend|backend|releases?|blogs?|reviews?"
     r"|deploy\w*|branch\w*|python|typescript|javascript|java|go|rust|ruby|css|html|yaml|makefiles?|database|migrations?"
-    r"|examples?|git|titles?|names?|naming|notes?|tickets?|issues?|reports?|website|localisation|localization|i18n)\b"
+    r"|design|interfaces?|layouts?|components?|screens?|icons?|examples?|git|titles?|names?|naming|notes?|tickets?|issues?|reports?|website|localisation|localization|i18n)\b"
 )
 # A heading that turns round what stands below it.
 _TURNS = re.compile(r"(?i)\b(?:don['’]?ts?|avoid|never|not|anti|bad|wrong|forbidden|prohibited|mistakes?|no)\b")
 _CLAUSE_END = re.compile(r"(?<=[.!;])[ \t]+(?=[A-Z\"“'`*])|\n+|;[ \t]+")
 _AROUND = re.compile(r"^(?:[-*+•>]|\d+[.)])[ \t]+|\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
-_BRACKETS = re.compile(r"[ \t]*\([^()]*\)(?=[.!]*$)")
+_BRACKETS = re.compile(r"(?i)[ \t]*\((?:not|never|fewer|less|shorter|the shorter|strictly)\b[^()]*\)(?=[.!]*$)")
+# `Never:` before the items of a list stands before each of them.
+_LEAD = re.compile(r"(?i)^(never|do not|don['’]t|always|avoid)\s*:\s+")
 _POLITE = re.compile(
     r"(?i)^(?:(?:please|important|rule|note|remember|general|style|language|tone|format|formatting|output|answers)\s*[:,]?"
     r"|(?:you|the (?:agent|assistant|model)|claude|agents?|assistants?) (?:must|should|shall|will)(?: (?=not\b))?"
@@ -52,7 +54,10 @@ _IN_ANSWERS = rf"(?:\s+(?:in|for|to)\s+{_EVERY})?"
 _SAY = r"(?:answer|reply|respond|write|speak|talk|communicate)(?:\s+(?:back|to me|to the user|to users|everything))?"
 _ALWAYS = r"(?:\s*,?\s*(?:always|at all times|every time|without exception|consistently|throughout|everywhere|please))?"
 _NOT = r"(?:never|do not|don['’]t|must not|should not|avoid|no|refrain from|stop)"
-_NOT_USE = rf"(?:{_NOT}\s+(?:ever\s+)?(?:us(?:e|ing)|add(?:ing)?|includ(?:e|ing)|put(?:ting)?|insert(?:ing)?|writ(?:e|ing)|any|the)\s+(?:any\s+|the\s+)*|(?:no|avoid)\s+(?:any\s+)?)"
+_NOT_USE = (
+    rf"(?:{_NOT}\s+(?:ever\s+)?(?:us(?:e|ing)|add(?:ing)?|includ(?:e|ing)|put(?:ting)?|insert(?:ing)?|writ(?:e|ing)"
+    r"|any|the)\s+(?:any\s+|the\s+)*|(?:no|avoid)\s+(?:any\s+)?)"
+)
 _USE = r"(?:use|write|write in|write with)"
 _TEXT = r"(?:\"(?P<a>[^\"\n]{2,80})\"|“(?P<b>[^”\n]{2,80})”|`(?P<c>[^`\n]{2,80})`|'(?P<d>[^'\n]{2,80})')"
 _NUMBERS = {
@@ -81,7 +86,7 @@ def _shape(check: CheckKind, value: str, expected: str, pattern: str) -> _Shape:
 
 _THINGS = {
     "emoji": r"emojis?(?:\s+(?:or|and)\s+emoticons?)?",
-    "exclamation": r"exclamation\s+(?:marks?|points?)",
+    "exclamation mark": r"exclamation\s+(?:marks?|points?)",
     "em dash": r"em[\s-]?dash(?:es)?",
 }
 _FORMATS = {
@@ -92,45 +97,48 @@ _FORMATS = {
     "markdown": r"markdown(?:\s+(?:formatting|syntax))?",
     "bold": r"bold(?:\s+(?:text|type|face))?",
 }
+_IN = r"(?:in|with|as|using)"
+_INDENT = rf"(?:{_USE}|indent(?:\s+code)?\s+(?:with|using|by))"
+_TO_INDENT = r"(?:\s+(?:for|as)\s+indent(?:ation|ing)(?:\s+code)?)?(?:\s*,?\s*(?:not|never|and not|rather than|over)\s+"
+_JSON = r"(?:valid\s+|pure\s+|plain\s+|raw\s+)?JSON(?:\s+format)?"
+_LIST = r"(?:a\s+)?(?:bullets?|bullet\s*points?|bullet(?:ed)?\s+lists?)"
 _SHAPES: tuple[_Shape, ...] = (
     *[
-        _shape("characters", f"no {name}", f"no {name.removesuffix('s')}", rf"{_NOT_USE}{words}{_IN_ANSWERS}")
+        _shape("characters", f"no {name}", f"no {name}", rf"{_NOT_USE}{words}{_IN_ANSWERS}")
         for name, words in _THINGS.items()
     ],
     *[
         _shape("format", f"no {name}", f"no {name}", rf"{_NOT_USE}{words}{_IN_ANSWERS}")
         for name, words in _FORMATS.items()
     ],
-    _shape("format", "json", "JSON alone", rf"(?:{_SAY}|format\s+{_EVERY}|return\s+{_EVERY})\s+(?:in|with|as|using)\s+"
-           r"(?:valid\s+|pure\s+|plain\s+|raw\s+)?JSON(?:\s+format)?"),
-    _shape("format", "json", "JSON alone", r"(?:return|output|produce|emit)\s+(?:valid\s+|pure\s+|raw\s+)?JSON"),
-    _shape("format", "bullets", "a list", rf"(?:{_SAY}|format\s+{_EVERY}|structure\s+{_EVERY})\s+"
-           r"(?:in|with|as|using)\s+(?:a\s+)?(?:bullets?|bullet\s*points?|bullet(?:ed)?\s+lists?)"),
-    _shape("format", "no markdown", "plain text", rf"(?:{_SAY}|format\s+{_EVERY})\s+(?:in|with|as|using)\s+plain\s+text"),
-    _shape("indentation", "tabs", "tabs", rf"(?:{_USE}|indent(?:\s+code)?\s+(?:with|using|by))\s+tabs(?:\s+(?:for|as)\s+"
-           r"indent(?:ation|ing)(?:\s+code)?)?(?:\s*,?\s*(?:not|never|and not|rather than|over)\s+spaces)?"),
-    _shape("indentation", "spaces", "spaces", rf"(?:{_USE}|indent(?:\s+code)?\s+(?:with|using|by))\s+(?:\w+\s+)?spaces"
-           r"(?:\s+(?:for|as)\s+indent(?:ation|ing)(?:\s+code)?)?(?:\s*,?\s*(?:not|never|and not|rather than|over)\s+tabs)?"),
+    _shape("format", "json", "JSON alone", rf"(?:{_SAY}|format\s+{_EVERY}|return\s+{_EVERY})\s+{_IN}\s+{_JSON}"),
+    _shape("format", "json", "JSON alone", rf"(?:return|output|produce|emit)\s+{_JSON}"),
+    _shape("format", "bullets", "a list", rf"(?:{_SAY}|format\s+{_EVERY}|structure\s+{_EVERY})\s+{_IN}\s+{_LIST}"),
+    _shape("format", "no markdown", "plain text", rf"(?:{_SAY}|format\s+{_EVERY})\s+{_IN}\s+plain\s+text"),
+    _shape("indentation", "tabs", "tabs", rf"{_INDENT}\s+tabs{_TO_INDENT}spaces)?"),
+    _shape("indentation", "spaces", "spaces", rf"{_INDENT}\s+(?:\w+\s+)?spaces{_TO_INDENT}tabs)?"),
     _shape("indentation", "spaces", "spaces", rf"{_NOT_USE}tabs(?:\s+(?:for|as|to)\s+indent(?:ation|ing)?)?"),
-)  # fmt: skip
+)
 _VARIANT = re.compile(
     rf"(?i)(?:{_SAY}\s+in|use|stick to|write)\s+(?:the\s+)?(?P<variant>British|UK|American|US)(?:[\s-]+English)?"
     rf"(?:\s+spellings?)?{_IN_ANSWERS}{_ALWAYS}"
 )
-_LANGUAGE = re.compile(
-    rf"(?i)(?:{_SAY}\s+in|use|{_SAY})\s+(?P<language>{'|'.join(LANGUAGES)}){_IN_ANSWERS}{_ALWAYS}"
-)
+_LANGUAGE = re.compile(rf"(?i)(?:{_SAY}\s+in|use|{_SAY})\s+(?P<language>{'|'.join(LANGUAGES)}){_IN_ANSWERS}{_ALWAYS}")
 _MOST = (
     r"(?:(?:at most|no more than|not more than|a maximum of|max(?:imum)?\.?(?: of)?|up to|fewer than|less than|under"
     r"|below|within)\s+)"
 )
+_OR_LESS = r"(?:\s+(?:or|at)\s+(?:fewer|less|most|max\w*))?"
+_KEEP = rf"(?:keep|limit)\s+{_EVERY}\s+(?:short\s*[:,]\s*)?(?:to|at|in)?\s*"
+_BE = rf"{_EVERY}\s+(?:must|should|may)\s+(?:be|have|not exceed|be kept)\s+(?:to\s+)?"
+_NOT_MORE = r"(?:never|do not|don['’]t)\s+(?:write|exceed|use|answer (?:in|with)|reply (?:in|with))\s+"
 _LENGTHS = tuple(
     re.compile(rf"(?i){pattern}{_ALWAYS}")
     for pattern in (
-        rf"{_SAY}\s+(?:in|with|using)\s+(?P<bound>{_MOST})?{_NUMBER}\s+(?:short\s+)?{_UNIT}(?P<or>\s+(?:or|at)\s+(?:fewer|less|most|max\w*))?",
-        rf"(?:keep|limit)\s+{_EVERY}\s+(?:short\s*[:,]\s*)?(?:to|at|in)?\s*(?P<bound>{_MOST})?{_NUMBER}\s+{_UNIT}(?P<or>\s+(?:or|at)\s+(?:fewer|less|most|max\w*))?",
-        rf"{_EVERY}\s+(?:must|should|may)\s+(?:be|have|not exceed|be kept)\s+(?:to\s+)?(?P<bound>{_MOST})?{_NUMBER}\s+{_UNIT}(?:\s+long)?(?P<or>\s+(?:or|at)\s+(?:fewer|less|most))?",
-        rf"(?:never|do not|don['’]t)\s+(?:write|exceed|use|answer (?:in|with)|reply (?:in|with))\s+(?P<bound>more than\s+)?{_NUMBER}\s+{_UNIT}{_IN_ANSWERS}(?P<or>)",
+        rf"{_SAY}\s+(?:in|with|using)\s+(?P<bound>{_MOST})?{_NUMBER}\s+(?:short\s+)?{_UNIT}{_OR_LESS}",
+        rf"{_KEEP}(?P<bound>{_MOST})?{_NUMBER}\s+{_UNIT}{_OR_LESS}",
+        rf"{_BE}(?P<bound>{_MOST})?{_NUMBER}\s+{_UNIT}(?:\s+long)?{_OR_LESS}",
+        rf"{_NOT_MORE}(?P<bound>more than\s+)?{_NUMBER}\s+{_UNIT}{_IN_ANSWERS}",
     )
 )
 _AVOIDED = re.compile(
@@ -149,7 +157,8 @@ _NO_OPENING = re.compile(
     rf"(?:the\s+(?:words?|phrase)\s+)?{_TEXT}{_ALWAYS}"
 )
 _ENDING = re.compile(
-    rf"(?i)(?:end|finish|close|sign off)\s+{_EVERY}\s+with\s+(?:the\s+(?:words?|phrase|line|text|sentence)\s+)?{_TEXT}{_ALWAYS}"
+    rf"(?i)(?:end|finish|close|sign off)\s+{_EVERY}\s+with\s+(?:the\s+(?:words?|phrase|line|text|sentence)\s+)?{_TEXT}"
+    rf"{_ALWAYS}"
 )
 _LAST_LINE = re.compile(
     rf"(?i)(?:end|finish|close)\s+{_EVERY}\s+with\s+(?:a|one)\s+(?:single\s+)?line(?:\s+(?:for|of|about)\s+[\w\s]{{1,40}}?)?"
@@ -166,8 +175,8 @@ def expectations(content: str, category: str = "") -> list[Expectation]:
     if len(content) > _LONGEST or "```" in content:
         return []
     clauses = [clause for part in _CLAUSE_END.split(content) if (clause := _bare(part))]
-    bracketless = " ".join(clauses)
-    if _CONDITION.search(bracketless) or _NARROWS.search(category) or _TURNS.search(category):
+    is_narrowed = any(clause.endswith(":") for clause in clauses) or _NARROWS.search(category)
+    if is_narrowed or _CONDITION.search(content) or _TURNS.search(category):
         return []
     return list(dict.fromkeys(found for clause in clauses for found in _of_clause(clause)))
 
@@ -175,7 +184,7 @@ def expectations(content: str, category: str = "") -> list[Expectation]:
 def _bare(clause: str) -> str:
     """A clause without list marks, emphasis, what stands in brackets at its end, and words of politeness."""
     text = _AROUND.sub("", clause.strip()).strip()
-    text = _BRACKETS.sub("", text).rstrip(".!; ").strip()
+    text = _LEAD.sub(r"\1 ", _BRACKETS.sub("", text)).rstrip(".!; ").strip()
     while (shorter := _POLITE.sub("", text)) != text:
         text = shorter
     return " ".join(text.split())
@@ -207,7 +216,9 @@ def _length(found: re.Match[str]) -> Iterator[Expectation]:
     most -= bound.startswith(("fewer", "less", "under", "below"))
     unit = {"b": "list items", "c": "characters"}.get(found["unit"][0].lower(), f"{found['unit'].lower().rstrip('s')}s")
     if most > 0:
-        yield Expectation("length", f"{most} {unit}", f"at most {most:,} {unit if most > 1 else unit.removesuffix('s')}")
+        yield Expectation(
+            "length", f"{most} {unit}", f"at most {most:,} {unit if most > 1 else unit.removesuffix('s')}"
+        )
 
 
 def _of_words(clause: str) -> Iterator[Expectation]:

@@ -66,6 +66,8 @@ FROM (
     UNION
     SELECT run_id, as_of FROM chunk_use
     UNION
+    SELECT run_id, as_of FROM instruction_checks
+    UNION
     SELECT run_id, as_of FROM set_aside
 )
 QUALIFY count(*) OVER () > 1
