@@ -17,7 +17,7 @@ _TERMS = {
     "not randomised": "not randomised",
     "randomised": "randomised",
     "points": "effect",
-    "never visible": "ignored",
+    "mostly not followed": "ignored",
     "hard task": "hard task",
     "cost": "cost",
     "answers": "reference",

@@ -29,7 +29,7 @@ _NO_INJECTION = "No injection is known: log `memories_used` with each interactio
 # other words for the same, so that no two tiles say one sentence
 _NO_COST, _NOT_JUDGED = (f"Is {done} once `memories_used` is logged." for done in ("counted", "judged"))
 
-_NOTHING_CHECKED = "No instruction was checked in ten answers yet."
+_NOTHING_CHECKED = "No instruction was checked ten times yet."
 
 
 @dataclass(frozen=True)

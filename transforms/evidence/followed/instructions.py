@@ -165,6 +165,13 @@ _LAST_LINE = re.compile(
     r"\s+(?:that|which)\s+(?:begins|starts)\s+with\s+(?P<words>[\w\"'`“”]+(?:\s*,\s*[\w\"'`“”]+)*(?:,?\s+or\s+[\w\"'`“”]+)?)"
     rf"{_ALWAYS}"
 )
+_WORDED: tuple[tuple[CheckKind, re.Pattern[str], str, str], ...] = (
+    ("phrase", _AVOIDED, "no", "never “{}”"),
+    ("phrase", _INCLUDED, "with", "“{}”"),
+    ("opening", _NO_OPENING, "no", "not “{}” at the beginning"),
+    ("opening", _OPENING, "with", "“{}” at the beginning"),
+    ("ending", _ENDING, "with", "“{}” at the end"),
+)
 
 
 def expectations(content: str, category: str = "") -> list[Expectation]:
@@ -222,13 +229,7 @@ def _length(found: re.Match[str]) -> Iterator[Expectation]:
 
 
 def _of_words(clause: str) -> Iterator[Expectation]:
-    for check, pattern, value, expected in (
-        ("phrase", _AVOIDED, "no", "never “{}”"),
-        ("phrase", _INCLUDED, "with", "“{}”"),
-        ("opening", _NO_OPENING, "no", "not “{}” at the beginning"),
-        ("opening", _OPENING, "with", "“{}” at the beginning"),
-        ("ending", _ENDING, "with", "“{}” at the end"),
-    ):
+    for check, pattern, value, expected in _WORDED:
         if found := pattern.fullmatch(clause):
             text = next(said for said in found.group("a", "b", "c", "d") if said)
             yield Expectation(check, f"{value} {text}", expected.format(text))

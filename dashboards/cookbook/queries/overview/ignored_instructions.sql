@@ -37,7 +37,7 @@ JOIN counted AS c ON c.memory_id = h.memory_id
 WHERE
     h.status = 'active'
     AND c.checked_count >= $at_least::BIGINT
-    AND 100 * c.followed_count <= $at_most::BIGINT * c.checked_count
+    AND 100 * c.followed_count <= $at_most::HUGEINT * c.checked_count
     AND coalesce(h.project, '') LIKE $project ESCAPE '\'
     AND (h.agent LIKE $agent ESCAPE '\' OR coalesce(h.agent, '') = '')
     AND coalesce(h.user_id, '') LIKE $user ESCAPE '\'

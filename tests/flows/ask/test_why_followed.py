@@ -1,0 +1,76 @@
+"""What `slowwave why` and the recipes say of an instruction that answers follow or not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from small_home import SmallHome, interaction, memory
+
+FOLLOWS, DOES_NOT, TELLS_NOTHING = "The colour is off.", "The color is off, and so is the center.", "It works."
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
+    made = SmallHome(Path(tmp_path_factory.mktemp("followed")) / "home")
+    answers = [FOLLOWS] * 4 + [DOES_NOT] * 8 + [TELLS_NOTHING] * 3
+    made.land(
+        memory("british", project="shop", memory_type="preference", content="Answer in British English."),
+        memory("push", project="shop", memory_type="preference", content="Run the linter before pushing."),
+        *(
+            interaction(
+                f"i{at}",
+                project="shop",
+                created_at=f"2026-03-{at + 4:02}T09:00:00Z",
+                prompt="Why?",
+                response=answer,
+                memories_used=["british", "push"],
+            )
+            for at, answer in enumerate(answers)
+        ),
+    )
+    made.nightly()
+    return made
+
+
+def asked(home: SmallHome, *command: str) -> str:
+    done = home.ask(*command)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_why_lists_as_many_answers_as_each_count_says(home: SmallHome):
+    told = json.loads(asked(home, "why", "british", "--format", "json"))
+    assert (told["counts"]["followed"], told["counts"]["not_followed"]) == (4, 8)
+    assert [row["interaction_id"] for row in told["followed"]] == ["i3", "i2", "i1", "i0"]
+    assert {row["saw"] for row in told["not_followed"]} == {"British English (color, center)"}
+    assert len(told["not_followed"]) == 8
+    screen = asked(home, "why", "british")
+    assert "followed in 4 of 12 answers checked" in screen
+    assert "not followed" in screen
+    every = asked(home, "why", "british", "--all")
+    assert "not_followed 8: " in every
+    assert "British English (color, center)" in every
+
+
+def test_of_what_no_check_can_tell_nothing_is_said(home: SmallHome):
+    told = json.loads(asked(home, "why", "push", "--format", "json"))
+    assert "followed" not in told["counts"]
+    assert "followed" not in asked(home, "why", "push")
+
+
+def test_ignored_is_what_is_not_followed_and_not_what_is_not_repeated(home: SmallHome):
+    (ignored,) = json.loads(asked(home, "sql", "ignored_instructions", "--format", "json"))
+    assert (ignored["memory_id"], ignored["checked_count"], ignored["not_followed_count"]) == ("british", 12, 8)
+    (unchecked,) = json.loads(asked(home, "sql", "unchecked_instructions", "--format", "json"))
+    assert (unchecked["memory_id"], unchecked["injected_count"]) == ("push", 15)
+    (followed,) = json.loads(asked(home, "sql", "followed_instructions", "--format", "json"))
+    assert (followed["checked_count"], followed["followed_count"], followed["last_not_followed"]) == (12, 4, "i11")
+
+
+def test_the_first_screen_says_so(home: SmallHome):
+    page = asked(home, "report", "--format", "md")
+    (line,) = (line for line in page.splitlines() if "What is ignored?" in line)
+    assert "1 of 1 checked" in page[page.index(line) :]
+    assert "1 more instruction cannot be checked." in page
