@@ -67,6 +67,8 @@ _LEFT_OUT = {
     " (SELECT (project, strategy_id) FROM temp.other_outcomes WHERE strategy_id IS NOT NULL)"
     " THEN better_alternative END AS better_alternative",
     "scope_leaks": "NULL::VARCHAR AS user_id, '(left out)' AS interaction_scope",
+    # of an answer that may be another user's
+    "instruction_checks": "'(left out)' AS saw",
 }
 _LEFT_OUT["quarantine_resolved"] = _LEFT_OUT["quarantine"]
 # The same, where a project is asked about: names of folders and keys of rows tell of others.

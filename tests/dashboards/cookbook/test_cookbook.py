@@ -108,7 +108,7 @@ FIRST_ROWS = {
     "memories_by_use": {"use": "used", "memories_count": 6, "tokens": 76},
     "ignored_instructions": {"memory_id": "tabs", "injected_count": 1, "checked_count": 1, "not_followed_count": 1},
     "followed_instructions": {"memory_id": "tabs", "check": "indentation", "last_not_followed": "i7"},
-    "unchecked_instructions": {"memory_id": "bad advice", "injected_count": 20},
+    "unchecked_instructions": {"memory_id": "knots", "injected_count": 1},
     "corrected_rows": {"interaction_id": "i5", "versions": 2},
     "freshness": {"landed_table": "interactions", "project": "depot", "newest_at": "2026-04-10T01:00:00Z"},
     "quarantine_reasons": {"field": "confidence", "refused": 2, "reason": "confidence must lie between 0 and 1, not …"},
@@ -177,8 +177,8 @@ FIRST_ROWS = {
         "day": "2026-04-11",
         "fading_count": 1,
         "cumulative_count": 1,
-        "active_count": 17,
-        "undated_count": 14,
+        "active_count": 18,
+        "undated_count": 15,
     },
     "what_changed": {"since_at": "2026-04-10T00:00:00Z", "topic": "use", "count": 0, "example_id": None},
     "got_worse": {"kind": "anti-pattern", "what": "keeps failing", "day": "2026-04-10", "text": "restart the server"},
@@ -278,12 +278,13 @@ def home(tmp_path_factory) -> SmallHome:
     made.land(*fact_rows())
     made.land(
         memory("tabs", project="quay", memory_type="preference", content="Indent with tabs"),
+        memory("knots", project="quay", memory_type="preference", content="Knot every rope twice"),
         memory("lapsed", project="quay", expires_at="2026-03-01T09:00:00Z", user_id="ada"),
         interaction(
             "i7",
             created_at="2026-03-02T10:00:00Z",
             project="quay",
-            memories_used=["lapsed", "tabs"],
+            memories_used=["lapsed", "tabs", "knots"],
             user_id="bob",
             response="```python\nif full:\n    leave()\n```",
         ),
@@ -412,7 +413,7 @@ def test_the_explorer_finds_filters_sorts_and_pages(answers):
         return [row["memory_id"] for row in answers(RECIPES["memory_explorer"], **params)]
 
     every = found()
-    assert len(every) == 22
+    assert len(every) == 23
     assert every[:3] == ["bad advice", "noted", "lost"]  # harmful, then review by what looking is worth
     assert found(limit="4", offset="2") == every[2:6]
     assert found(search="OF STEADY") == ["steady"]

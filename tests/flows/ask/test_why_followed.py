@@ -74,3 +74,13 @@ def test_the_first_screen_says_so(home: SmallHome):
     (line,) = (line for line in page.splitlines() if "What is ignored?" in line)
     assert "1 of 1 checked" in page[page.index(line) :]
     assert "1 more instruction cannot be checked." in page
+
+
+def test_who_asks_of_one_user_reads_no_others_answers(home: SmallHome):
+    query = "SELECT DISTINCT saw FROM instruction_checks ORDER BY saw"
+    assert [row["saw"] for row in json.loads(asked(home, "sql", query, "--format", "json"))] == [
+        "color, center",
+        "colour",
+    ]
+    told = json.loads(asked(home, "sql", query, "--user", "ada", "--format", "json"))
+    assert [row["saw"] for row in told] == ["(left out)"]
