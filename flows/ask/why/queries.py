@@ -54,7 +54,7 @@ SELECT
     agent,
     session_id,
     bool_and(is_followed) AS is_followed,
-    string_agg(concat(expected, ' (', saw, ')'), '; ' ORDER BY is_followed, "check", expected) AS saw
+    string_agg(concat(expected, ' (', saw, ')'), '; ' ORDER BY is_followed, check_kind, expected) AS saw
 FROM instruction_checks
 WHERE memory_id = $id
 GROUP BY ALL

@@ -107,7 +107,7 @@ FIRST_ROWS = {
     "heaviest_memories": {"memory_id": "bad advice", "injected_count": 20},
     "memories_by_use": {"use": "used", "memories_count": 6, "tokens": 76},
     "ignored_instructions": {"memory_id": "tabs", "injected_count": 1, "checked_count": 1, "not_followed_count": 1},
-    "followed_instructions": {"memory_id": "tabs", "check": "indentation", "last_not_followed": "i7"},
+    "followed_instructions": {"memory_id": "tabs", "check_kind": "indentation", "last_not_followed": "i7"},
     "unchecked_instructions": {"memory_id": "knots", "injected_count": 1},
     "corrected_rows": {"interaction_id": "i5", "versions": 2},
     "freshness": {"landed_table": "interactions", "project": "depot", "newest_at": "2026-04-10T01:00:00Z"},
@@ -286,6 +286,7 @@ def home(tmp_path_factory) -> SmallHome:
             project="quay",
             memories_used=["lapsed", "tabs", "knots"],
             user_id="bob",
+            reinforce=False,
             response="```python\nif full:\n    leave()\n```",
         ),
     )

@@ -16,7 +16,7 @@ _EXPECTATIONS = pl.Schema(
         "memory_id": pl.String,
         "valid_from": pl.Datetime("us"),
         "valid_until": pl.Datetime("us"),
-        "check": pl.String,
+        "check_kind": pl.String,
         "value": pl.String,
         "expected": pl.String,
     }
@@ -47,7 +47,7 @@ def checkable_instructions(states: pl.LazyFrame) -> pl.DataFrame:
 def instructed_interactions(references: Lazy[MemoryReferences], instructions: pl.DataFrame) -> pl.DataFrame:
     """Return the interactions that were given such instructions, as they stood then, with what each is checked for.
 
-    Columns: memory_id, check, value, expected, and of the interaction interaction_id, occurred_at, project, agent,
+    Columns: memory_id, check_kind, value, expected, and of the interaction interaction_id, occurred_at, project, agent,
     session_id.
     """
     at = pl.col("occurred_at")
@@ -75,7 +75,7 @@ def instruction_checks(
     seen: list[tuple[bool | None, str | None]] = []
     last, answer = "", Answer("", "")
     for interaction_id, prompt, response, check, value in asked.select(
-        "interaction_id", "prompt", "response", "check", "value"
+        "interaction_id", "prompt", "response", "check_kind", "value"
     ).iter_rows():
         if interaction_id != last:
             last, answer = interaction_id, Answer(prompt, response)

@@ -19,11 +19,11 @@ class InstructionChecks(Table):
     """
 
     name: ClassVar[str] = "instruction_checks"
-    key: ClassVar[tuple[str, ...]] = ("memory_id", "interaction_id", "check", "expected")
+    key: ClassVar[tuple[str, ...]] = ("memory_id", "interaction_id", "check_kind", "expected")
 
-    memory_id: str = column("Key: the instruction.")
-    interaction_id: str = column("Key: the interaction that it was injected into.")
-    check: CheckKind = column("Key: what kind of check.")
+    memory_id: str = column("Key: the memory. It is an instruction.")
+    interaction_id: str = column("Key: the interaction. It was given the memory.")
+    check_kind: CheckKind = column("Key: what kind of check.")
     expected: str = column("Key: what it looked for, in words.")
     occurred_at: datetime = column("When the interaction happened.", unit="UTC")
     project: str = column("Project; '' is none. Of the interaction.")
@@ -31,6 +31,6 @@ class InstructionChecks(Table):
     session_id: str | None = column("Session of the interaction.")
     is_followed: bool = column("Whether the answer does what the instruction says.")
     saw: str = column("What the check saw in the answer, in words.")
-    method: str = column("Method, with version.")
+    method: str = column("The method, with version, that says this. It checked the answer.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")

@@ -1,6 +1,6 @@
 -- question: How often are instructions followed that a check can tell of?
 -- columns: memory_id – the instruction; project – its project, '' is global; status – its state, NULL was never landed;
---   check – the kind of check; expected – what it looked for; checked_count (interactions) – were given it and can be told
+--   check_kind – the kind of check; expected – what it looked for; checked_count (interactions) – were given it and can be told
 --   of; followed_count (interactions) – whose answer follows it; followed_share (0-1) – the part of them;
 --   last_not_followed – the newest interaction whose answer does not, NULL is none; saw – what the check saw there
 -- params: agent=%; project=%; tag=%; user=%
@@ -9,7 +9,7 @@ SELECT
     c.memory_id,
     h.project,
     h.status,
-    c.check,
+    c.check_kind,
     c.expected,
     count(*) AS checked_count,
     count_if(c.is_followed) AS followed_count,
@@ -23,5 +23,5 @@ WHERE
     AND (h.agent LIKE $agent ESCAPE '\' OR coalesce(h.agent, '') = '')
     AND coalesce(h.user_id, '') LIKE $user ESCAPE '\'
     AND ($tag = '%' OR len(list_filter(h.tags, lambda tag: tag LIKE $tag ESCAPE '\')) > 0)
-GROUP BY c.memory_id, h.project, h.status, c.check, c.expected
-ORDER BY followed_share, checked_count DESC, c.memory_id, c.check, c.expected
+GROUP BY c.memory_id, h.project, h.status, c.check_kind, c.expected
+ORDER BY followed_share, checked_count DESC, c.memory_id, c.check_kind, c.expected
