@@ -23,7 +23,7 @@ OTHER_EVIDENCE: dict[str, Any] = {
 OTHER: dict[str, Any] = {
     "reinforcement_delta": 0.03, "reinforcement_cap": 0.9, "stated": {"inferred_knowledge": 0.5},
     "attempts": {"min_occurrences": 4},
-    "scopes": {"tags": ["tenant"]},
+    "scopes": {"tags": ["tenant"]}, "followed": {"method": "followed/99"},
     "strategies": {"method": "strategy_groups/99"}, "errors": {"max_tokens": 65},
     "confidence": {"parent_strength": 6},
     "heuristics": {"trend_days": 15}, "anti_patterns": {"margin": 0.06}, "memory_outcomes": {"min_sessions": 6},
@@ -49,6 +49,7 @@ def _others_are_tried():
         tried("cited/1", "cited/99"),
         tried("strategy_groups/1", "strategy_groups/99"),
         tried("answers/1", "answers/99"),
+        tried("followed/1", "followed/99"),
     ):
         yield
 
@@ -88,8 +89,8 @@ def test_pinned():
     assert Params().partition_hash(is_any_long=False) == released.partition_hash()
     assert Params().partition_hash() == "19857dbea24398206dc9179150cdd9f8"
     assert Params().methods() == [
-        "eligible/3", "injected/1", "echo/1", "cited/1", "used/2", "extract/1", "stated/2", "attempt/2", "task_type/1",
-        "strategy_groups/1", "error/3", "heuristic/3", "strategy_trend/3", "untried/1", "scorecard/2",
+        "eligible/3", "injected/1", "echo/1", "cited/1", "used/2", "extract/1", "followed/1", "stated/2", "attempt/2",
+        "task_type/1", "strategy_groups/1", "error/3", "heuristic/3", "strategy_trend/3", "untried/1", "scorecard/2",
         "anti_patterns/3", "memory_outcomes/1", "lift/1", "strength/2", "need/1", "memory_trend/2", "verdict/3",
         "project_health/2", "answers/1", "review_value/1", "review_queue/5", "forgetting/3", "regret/1", "observe/6",
         "curate/4",

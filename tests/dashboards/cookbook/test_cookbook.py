@@ -171,7 +171,7 @@ FIRST_ROWS = {
         "changed_ids": [],
     },
     "memories_by_verdict": {"project": "attic", "verdict": "review", "trend": "stale", "memories_count": 1},
-    "memories_by_state": {"status": "active", "strength_state": "strong", "memories_count": 7},
+    "memories_by_state": {"status": "active", "strength_state": "strong", "memories_count": 8},
     "most_confident": {"memory_id": "m1", "confidence": 0.5, "confirmed_count": 1, "contradicted_count": 1},
     "decay_forecast": {
         "day": "2026-04-11",
@@ -509,7 +509,7 @@ def test_what_changed_names_every_topic_with_its_latest_example(answers):
     found = {(row["topic"], row["what"]): (row["count"], row["example_id"]) for row in rows}
     assert found["use", "interactions that quoted a memory or used it in other words"] == (10, "attic 176")
     assert found["use", "interactions given a memory"] == (27, "advised 38")
-    assert found["memories", "new, active"] == (10, "port again")
+    assert found["memories", "new, active"] == (11, "port again")
     assert found["memories", "marked keep"] == (1, "shadow")
     assert found["memories", "first reference"] == (3, "shadow")
     assert found["anti-patterns", "failed for the first time, open"][0] == 1

@@ -1,1 +1,4 @@
-"""Whether answers follow the instructions they were given, where a check can tell (`followed/1`)."""
+"""Whether answers follow the instructions they were given, where a check can tell (`followed/1`).
+
+`instructions` says what a memory expects of answers, `answers` what an answer shows of that; `checks` makes the table.
+"""
