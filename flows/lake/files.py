@@ -18,7 +18,7 @@ from slowwave.flows.kernel.storage.storage import storage_of
 # basis and basis_method, which stood in `extra`; evidence says what answers cite. 6: something was taken out of the
 # lake for good: rows that were erased, which an earlier release would land again, or texts, which it would look for in
 # vain. Runs say from which day on there are texts. A lake of which nothing was taken stayed at 5. 7: memories have
-# expires_at, which stood in `extra`; evidence says how many quotes the prompt said already.
+# expires_at and parent_id, which stood in `extra`; evidence says how many quotes the prompt said already.
 # A column that is new in the lake says `since=` the next number, which is then described here.
 
 LAKE_FORMAT = 7
