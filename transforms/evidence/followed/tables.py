@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from slowwave.transforms.core.columns import AS_OF, RUN_ID
 from slowwave.transforms.core.schema import Table, column
+from slowwave.transforms.core.vocabularies import AS_OF, RUN_ID
 
 CheckKind = Literal["language", "length", "format", "characters", "phrase", "opening", "ending", "indentation"]
 
