@@ -76,11 +76,18 @@ def test_the_first_screen_says_so(home: SmallHome):
     assert "1 more instruction cannot be checked." in page
 
 
-def test_who_asks_of_one_user_reads_no_others_answers(home: SmallHome):
-    query = "SELECT DISTINCT saw FROM instruction_checks ORDER BY saw"
-    assert [row["saw"] for row in json.loads(asked(home, "sql", query, "--format", "json"))] == [
+def test_who_asks_of_one_user_reads_no_others_answers(home: SmallHome, tmp_path: Path):
+    query = "SELECT interaction_id, saw FROM instruction_checks"
+    assert {row["saw"] for row in json.loads(asked(home, "sql", query, "--format", "json"))} == {
         "color, center",
         "colour",
-    ]
-    told = json.loads(asked(home, "sql", query, "--user", "ada", "--format", "json"))
-    assert [row["saw"] for row in told] == ["(left out)"]
+    }
+    of_two = SmallHome(tmp_path / "home")
+    said = {"project": "shop", "response": DOES_NOT, "memories_used": ["british"]}
+    of_two.land(
+        memory("british", project="shop", memory_type="preference", content="Answer in British English."),
+        *(interaction(f"of {user}", user_id=user, **said) for user in ("ada", "bob")),
+    )
+    of_two.nightly()
+    told = json.loads(asked(of_two, "sql", query, "--user", "ada", "--format", "json"))
+    assert [(row["interaction_id"], row["saw"]) for row in told] == [("of ada", "(left out)")]

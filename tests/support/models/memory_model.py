@@ -18,7 +18,7 @@ FIRST = {
     "memory_type": "knowledge", "project": "", "agent": "", "content": None, "status": "candidate", "confidence": None,
     "importance": None, "pinned": False, "source_ids": None, "superseded_by": None,
     "scope": None, "user_id": None, "category": None, "domain": None, "source": None, "tags": None,
-    "expires_at": None, "stated_references": None, "stated_last_referenced_at": None,
+    "expires_at": None, "parent_id": None, "stated_references": None, "stated_last_referenced_at": None,
 }  # fmt: skip
 # Unicode White_Space: what \s means in Rust's regex. Python's \s also takes U+001C to U+001F.
 WHITE_SPACE = frozenset(
