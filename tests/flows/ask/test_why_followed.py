@@ -77,7 +77,7 @@ def test_the_first_screen_says_so(home: SmallHome):
 
 
 def test_who_asks_of_one_user_reads_no_others_answers(home: SmallHome, tmp_path: Path):
-    query = "SELECT interaction_id, saw FROM instruction_checks"
+    query = "SELECT saw FROM instruction_checks"
     assert {row["saw"] for row in json.loads(asked(home, "sql", query, "--format", "json"))} == {
         "color, center",
         "colour",
@@ -85,9 +85,11 @@ def test_who_asks_of_one_user_reads_no_others_answers(home: SmallHome, tmp_path:
     of_two = SmallHome(tmp_path / "home")
     said = {"project": "shop", "response": DOES_NOT, "memories_used": ["british"]}
     of_two.land(
-        memory("british", project="shop", memory_type="preference", content="Answer in British English."),
+        memory(
+            "british", project="shop", user_id="ada", memory_type="preference", content="Answer in British English."
+        ),
         *(interaction(f"of {user}", user_id=user, **said) for user in ("ada", "bob")),
     )
     of_two.nightly()
     told = json.loads(asked(of_two, "sql", query, "--user", "ada", "--format", "json"))
-    assert [(row["interaction_id"], row["saw"]) for row in told] == [("of ada", "(left out)")]
+    assert {row["saw"] for row in told} == {"(left out)"}
