@@ -120,7 +120,14 @@ EXPIRED = [
     memory("old advice", expires_at="2026-03-19T12:00:00Z"),
     interaction("given old advice", created_at="2026-03-20T09:00:00Z", memories_used=["old advice"]),
 ]
-TAUGHT_LINES = [line.encode() for line in map(json.dumps, [*rows_with_another_task(), READS, *EXPIRED])]
+TOLD = [
+    memory("british", memory_type="preference", content="Answer in British English."),
+    *(
+        interaction(f"told {at}", created_at=f"2026-03-2{at}T10:00:00Z", memories_used=["british"], response=answer)
+        for at, answer in enumerate(["The colour is off.", "The color is off, and so is the center."])
+    ),
+]
+TAUGHT_LINES = [line.encode() for line in map(json.dumps, [*rows_with_another_task(), READS, *EXPIRED, *TOLD])]
 
 
 @pytest.fixture(scope="module")
