@@ -1,4 +1,4 @@
-"""Processes of our own that serve us over their standard input: they end when it does."""
+"""Our processes: children that serve us over their standard input, threads, and memory that is given back."""
 
 from __future__ import annotations
 

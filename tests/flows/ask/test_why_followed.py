@@ -34,43 +34,43 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
     return made
 
 
-def asked(home: SmallHome, *command: str) -> str:
+def run_command(home: SmallHome, *command: str) -> str:
     done = home.ask(*command)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def test_why_lists_as_many_answers_as_each_count_says(home: SmallHome):
-    told = json.loads(asked(home, "why", "british", "--format", "json"))
+    told = json.loads(run_command(home, "why", "british", "--format", "json"))
     assert (told["counts"]["followed"], told["counts"]["not_followed"]) == (4, 8)
     assert [row["interaction_id"] for row in told["followed"]] == ["i3", "i2", "i1", "i0"]
     assert {row["saw"] for row in told["not_followed"]} == {"British English (color, center)"}
     assert len(told["not_followed"]) == 8
-    screen = asked(home, "why", "british")
+    screen = run_command(home, "why", "british")
     assert "followed in 4 of 12 answers checked" in screen
     assert "not followed" in screen
-    every = asked(home, "why", "british", "--all")
+    every = run_command(home, "why", "british", "--all")
     assert "not_followed 8: " in every
     assert "British English (color, center)" in every
 
 
 def test_of_what_no_check_can_tell_nothing_is_said(home: SmallHome):
-    told = json.loads(asked(home, "why", "push", "--format", "json"))
+    told = json.loads(run_command(home, "why", "push", "--format", "json"))
     assert "followed" not in told["counts"]
-    assert "followed" not in asked(home, "why", "push")
+    assert "followed" not in run_command(home, "why", "push")
 
 
 def test_ignored_is_what_is_not_followed_and_not_what_is_not_repeated(home: SmallHome):
-    (ignored,) = json.loads(asked(home, "sql", "ignored_instructions", "--format", "json"))
+    (ignored,) = json.loads(run_command(home, "sql", "ignored_instructions", "--format", "json"))
     assert (ignored["memory_id"], ignored["checked_count"], ignored["not_followed_count"]) == ("british", 12, 8)
-    (unchecked,) = json.loads(asked(home, "sql", "unchecked_instructions", "--format", "json"))
+    (unchecked,) = json.loads(run_command(home, "sql", "unchecked_instructions", "--format", "json"))
     assert (unchecked["memory_id"], unchecked["injected_count"]) == ("push", 15)
-    (followed,) = json.loads(asked(home, "sql", "followed_instructions", "--format", "json"))
+    (followed,) = json.loads(run_command(home, "sql", "followed_instructions", "--format", "json"))
     assert (followed["checked_count"], followed["followed_count"], followed["last_not_followed"]) == (12, 4, "i11")
 
 
 def test_the_first_screen_says_so(home: SmallHome):
-    page = asked(home, "report", "--format", "md")
+    page = run_command(home, "report", "--format", "md")
     (line,) = (line for line in page.splitlines() if "What is ignored?" in line)
     assert "1 of 1 checked" in page[page.index(line) :]
     assert "1 more instruction cannot be checked." in page
@@ -78,7 +78,7 @@ def test_the_first_screen_says_so(home: SmallHome):
 
 def test_who_asks_of_one_user_reads_no_others_answers(home: SmallHome, tmp_path: Path):
     query = "SELECT saw FROM instruction_checks"
-    assert {row["saw"] for row in json.loads(asked(home, "sql", query, "--format", "json"))} == {
+    assert {row["saw"] for row in json.loads(run_command(home, "sql", query, "--format", "json"))} == {
         "color, center",
         "colour",
     }
@@ -91,5 +91,5 @@ def test_who_asks_of_one_user_reads_no_others_answers(home: SmallHome, tmp_path:
         *(interaction(f"of {user}", user_id=user, **said) for user in ("ada", "bob")),
     )
     of_two.nightly()
-    told = json.loads(asked(of_two, "sql", query, "--user", "ada", "--format", "json"))
+    told = json.loads(run_command(of_two, "sql", query, "--user", "ada", "--format", "json"))
     assert {row["saw"] for row in told} == {"(left out)"}

@@ -72,6 +72,7 @@ def instruction_checks(
         params: the method.
     """
     asked = instructed.join(interactions, on="interaction_id").drop_nulls("response").sort("interaction_id")
+    asked = asked.with_columns(pl.col("prompt").fill_null(""))
     seen: list[tuple[bool | None, str | None]] = []
     last, answer = "", Answer("", "")
     for interaction_id, prompt, response, check, value in asked.select(
