@@ -438,7 +438,7 @@ def test_a_failed_audit_leaves_yesterday_live_and_the_run_red(published, copy_of
     home.drop("late.jsonl", jsonl([{"interaction_id": "late", "created_at": START, "prompt": "?"}]))
     with (
         patch.object(health_module, "judged_health", wrong),
-        pytest.raises(AuditFailedError, match="counts_are_explained: broken by 5 rows"),
+        pytest.raises(AuditFailedError, match="counts_are_explained: broken by 6 rows"),
     ):
         home.nightly(AS_OF)
     assert home.current == before
