@@ -17,7 +17,7 @@ MARKS := not (slow or thorough or crash or browser or bench or shared_data)
 # Three processes on two cores, as each waits now and then, each given one file after the other: what takes long first.
 PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 # Compiles the loops: what is compiled is kept.
-LOOPS := tests/transforms/evidence/test_used_compiled.py::test_the_loops_can_be_compiled
+LOOPS := tests/transforms/core/test_compiled.py::test_every_loop_can_be_compiled
 # By which `make test-all` draws its examples; `make test-all SEED=…` draws the same again.
 SEED ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 

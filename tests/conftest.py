@@ -62,7 +62,6 @@ LONG = (
     "test_sample_story.py",
     # those of `make test` that come late by name
     "test_compiled.py",
-    "test_used_compiled.py",
 )
 _RANK = {name: rank for rank, name in enumerate(LONG)}
 

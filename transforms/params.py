@@ -13,7 +13,7 @@ from slowwave.transforms.core.methods.registry import method, methods
 from slowwave.transforms.decisions.forgetting.params import ForgettingParams
 from slowwave.transforms.decisions.review.params import ReviewQueueParams
 from slowwave.transforms.evidence.followed.params import FollowedParams
-from slowwave.transforms.evidence.params import ALIKE_IN_SHORT, IN_FORMER_NAMES, UNNAMED, EvidenceParams
+from slowwave.transforms.evidence.params import UNNAMED, EvidenceParams
 from slowwave.transforms.evidence.scopes import ScopeParams
 from slowwave.transforms.grouping.params import ErrorParams, StrategyParams
 from slowwave.transforms.health.answerable.params import AnswerParams
@@ -72,38 +72,18 @@ class Params(BaseModel):
         """Digest of the params the evidence depends on."""
         return digest([self.evidence.model_dump_json()])
 
-    def partition_params(self, names: Iterable[str], *, is_any_long: bool, is_any_cited: bool) -> dict[str, object]:
+    def partition_params(self, names: Iterable[str]) -> dict[str, object]:
         """What of the params of evidence a partition is named after, by full name: those that differ from `UNNAMED`.
 
-        Args:
-            names: those that matter; a section stands for all that is in it.
-            is_any_long: whether a memory of the day is long (`used.passages.is_long`).
-            is_any_cited: whether an answer of the day names a memory.
+        `names`: those that matter; a section stands for all that is in it.
         """
         stated = dict(_leaves("evidence", self.evidence.model_dump(mode="json")))
-        if not is_any_long and self.evidence.used.method in ALIKE_IN_SHORT:
-            stated["evidence.used.method"] = UNNAMED["evidence.used.method"]
-        if not is_any_cited:
-            stated["evidence.cited_method"] = UNNAMED["evidence.cited_method"]
         within = tuple(f"{name}." for name in names)
         return {
             name: stated[name]
             for name, unnamed in UNNAMED.items()
             if stated[name] != unnamed and f"{name}.".startswith(within)
         }
-
-    def partition_hash(self, *, is_any_long: bool = True) -> str:
-        """Digest of all params of evidence, as releases before lake format 4 put it into every name.
-
-        `eligible_method` is not in it: all that it decides shows in the stretches that name a partition, too; nor is
-        `cited_method`, which those releases did not know. Where no memory `is_any_long`, `used/2` finds what `used/1`
-        does, and is called so.
-        """
-        evidence = self.evidence
-        if not is_any_long and evidence.used.method in ALIKE_IN_SHORT:
-            used = evidence.used.model_copy(update={"method": "used/1"})
-            evidence = evidence.model_copy(update={"used": used})
-        return digest([evidence.model_dump_json(include=dict(IN_FORMER_NAMES))])
 
     def differing(self) -> list[str]:
         """The full names of the params that are not at their defaults."""

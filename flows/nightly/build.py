@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 def build(run: Run, plan: BuildPlan, *, verify: bool = False) -> list[DayPlan]:
     """Build the days that must be built, some days at a time, on the engine of the run."""
     from slowwave.flows.publish.build_tasks import build_tasks
-    from slowwave.transforms.evidence.used.memories import forget_words
 
     wanted = plan.to_build
     rounds = build_tasks(run, plan.log, wanted, verify=verify)
@@ -28,8 +27,7 @@ def build(run: Run, plan: BuildPlan, *, verify: bool = False) -> list[DayPlan]:
         _build_here(run, plan.log, rounds)
     elif wanted:
         run.stage(f"replay on {run.engine.name}", _build_on_workers, run, rounds)
-    forget_words()  # what these two take is wanted for publishing
-    plan.log.forget_pool()
+    plan.log.forget_pool()  # the memory is wanted for publishing
     return wanted
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import date, datetime, time
 from typing import Any
 
@@ -23,8 +22,6 @@ from slowwave.transforms.core.schema import Landed, Table
 from slowwave.transforms.evidence.eligibility import memory_eligibility, memory_eligibility_of_parts
 from slowwave.transforms.evidence.nodes import REPLAYED
 from slowwave.transforms.graph import EVIDENCE, node_of
-
-_WITH_CITATIONS = replace(REPLAYED, columns=(*REPLAYED.columns, "memories_cited"))
 
 # Days whose landed rows are read together, and whose evidence: up to this much of files.
 _LANDED_BYTES = 64 * 2**20
@@ -138,18 +135,16 @@ def _read_replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
     """Of a day in several parts the interactions themselves are not held: they are read once."""
     parts = parts_of_day(REPLAYED.of, log.files(REPLAYED.of)[day])
     held: list[pl.DataFrame] = []
-    digest_of_parts, ends, is_any_cited = RowsDigest(), list[pl.Series](), False
+    digest_of_parts, ends = RowsDigest(), list[pl.Series]()
 
     def read_part(part: Between) -> pl.LazyFrame:
-        nonlocal is_any_cited
         with stage_cost("versions"):
             if len(parts) > 1:
-                rows = log.rows_within(_WITH_CITATIONS, day, part).collect()
+                rows = log.rows_within(REPLAYED, day, part).collect()
                 digest_of_parts.add(rows["row_hash"])
             else:
-                rows = log.rows(_WITH_CITATIONS, [day]).collect()
-                held.append(rows.drop("memories_cited"))
-        is_any_cited = is_any_cited or bool(rows["memories_cited"].list.len().gt(0).any())
+                rows = log.rows(REPLAYED, [day]).collect()
+                held.append(rows)
         ends.append(pl.concat([rows["occurred_at"].bottom_k(1), rows["occurred_at"].top_k(1)]))
         return rows.lazy()
 
@@ -166,8 +161,6 @@ def _read_replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
         interactions=held[0] if held else None,
         eligibility=eligibility,
         params=log.params,
-        is_any_long=log.is_any_long(eligibility),
-        is_any_cited=is_any_cited,
     )
 
 

@@ -19,7 +19,6 @@ from slowwave.transforms.decisions.effects import effective
 from slowwave.transforms.evidence.nodes import MEMORY_CHANGES, MEMORY_POOL
 from slowwave.transforms.evidence.reach import knows_expiry
 from slowwave.transforms.evidence.states import memory_pool, memory_states, states_over_time
-from slowwave.transforms.evidence.used.passages import is_long
 from slowwave.transforms.graph import node_of
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.tables import LANDED, Interactions, Memories
@@ -221,16 +220,6 @@ class LogAsOf:
         params = node_of(MEMORY_POOL).select_params(self.params)
         states = self.states.lazy() if knows_expiry(self.params.evidence) else self.stated_states()
         return memory_pool(states, params).collect()
-
-    @cached_property
-    def long_contents(self) -> pl.Series:
-        """The hashes of those texts in the pool that have several passages."""
-        return self.pool.filter(is_long(pl.col("content")))["content_hash"].unique()
-
-    def is_any_long(self, eligibility: pl.DataFrame) -> bool:
-        """Whether one of these memories has several passages."""
-        long = self.long_contents
-        return bool(len(long)) and bool(eligibility["content_hash"].is_in(long.implode()).any())
 
     def forget_pool(self) -> None:
         """Give back what the pool and what is kept of it take: nothing but a replay asks for them."""

@@ -23,7 +23,7 @@ from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.replay_inputs import ReplayInputs, together
 from slowwave.transforms.core.hashing import digest, rows_digest
 from slowwave.transforms.core.schema import Landed, Table, choose_columns, polars_schema
-from slowwave.transforms.evidence.tables import DayInputs, MemoryEligibility, MemoryReferences
+from slowwave.transforms.evidence.tables import DayInputs, MemoryEligibility
 from slowwave.transforms.graph import EVIDENCE
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.schema_changes import lacks_only_new_columns
@@ -63,7 +63,6 @@ class BuildPlan:
         self._eligible_from = read_horizon(log.lake.root, "evidence")
         self._known: dict[_Key, _Row] = {}
         self._before: dict[tuple[str, date], _Row] = {}
-        self._cited: set[date] = set()
         for row in earlier.sort("run_id").iter_rows(named=True):
             self._known[_cache_key(row)] = row
             self._before[row["landed_table"], row["day"]] = row
@@ -142,19 +141,8 @@ class BuildPlan:
                 yield row | {name: known[name] for name in ("rows_hash", "fingerprint", "partitions")}
             else:
                 found = replay_inputs(self.log, day, keep=True)
-                self._cited |= {day} if found.is_any_cited else set()
-                partitions = unlike(found.fingerprint, self._names(day, found)) if found.fingerprint else None
+                partitions = unlike(found.fingerprint, partition_names(found)) if found.fingerprint else None
                 yield {**row, "rows_hash": found.rows_hash, "fingerprint": found.fingerprint, "partitions": partitions}
-
-    def _names(self, day: date, found: ReplayInputs) -> dict[str, str]:
-        """By table what its partition is called: where only one of its former name is there, that is taken over."""
-        names = {table: found.name(table) for table in EVIDENCE}
-        lake = self.log.lake
-        for table, name in names.items():
-            former = found.former_name_of(table)
-            if former and not lake.has_evidence(table, day, name) and lake.has_evidence(table, day, former):
-                names[table] = former
-        return {table.name: name for table, name in names.items()}
 
     def _day_plan(self, row: _Row, *, full: bool) -> DayPlan:
         names = {table.name: name_of(table, row) for table in EVIDENCE}
@@ -187,14 +175,14 @@ class BuildPlan:
             return "new day"
         if all(name_of(table, before) == names[table.name] for table in missing):
             return "its partition is missing"
-        if (
-            before["fingerprint"] == row["fingerprint"] == name_of(MemoryReferences, before)
-            and row["day"] in self._cited
-        ):
-            return "what its answers cite was not counted"
         if before["evidence_hash"] != row["evidence_hash"]:
             return "params changed"
         return "rows changed" if before["rows_hash"] != row["rows_hash"] else "memories changed"
+
+
+def partition_names(found: ReplayInputs) -> dict[str, str]:
+    """Return by table what its partition of a day is called."""
+    return {table.name: found.name(table) for table in EVIDENCE}
 
 
 @cache

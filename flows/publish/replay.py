@@ -141,7 +141,7 @@ def planned_inputs(log: LogAsOf, plan: DayPlan, *, keep: bool) -> ReplayInputs:
     """What a day is built from. Raises UserError when it is no longer what it was planned to be."""
     with stage_cost("versions"):
         inputs = replay_inputs(log, plan.day, keep=keep)
-    if plan.fingerprint not in {inputs.fingerprint, inputs.former_name}:
+    if plan.fingerprint != inputs.fingerprint:
         message = f"the files of {plan.day} changed while they were read: run this again"
         raise UserError(message)
     return inputs

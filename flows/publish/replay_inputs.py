@@ -16,12 +16,11 @@ from slowwave.flows.lake.pieces import Between, footer, pieces, with_columns
 from slowwave.transforms.core.frames import Frame
 from slowwave.transforms.core.schema import Table, polars_schema
 from slowwave.transforms.evidence.buckets import ORDER, bucket_ends
-from slowwave.transforms.evidence.fingerprint import UNNAMED_HASHES, fingerprint, partition_name
+from slowwave.transforms.evidence.fingerprint import fingerprint, partition_name
 from slowwave.transforms.evidence.tables import MemoryEligibility
 from slowwave.transforms.graph import params_behind
 from slowwave.transforms.params import Params
 
-_CITED = "evidence.cited_method"
 _KEEP_BYTES = 256 * 2**20
 # Of less than this in files, rows are not counted.
 MANY_BYTES = 32 * 2**20
@@ -49,8 +48,6 @@ class ReplayInputs:
         interactions: they themselves, without their texts; None where they are too many to be held.
         eligibility: the stretches in which memories were eligible for them.
         params: of the run.
-        is_any_long: whether one of these memories is long (`used.passages.is_long`).
-        is_any_cited: whether an answer names a memory itself.
     """
 
     rows_hash: str
@@ -58,44 +55,21 @@ class ReplayInputs:
     interactions: pl.DataFrame | None
     eligibility: Frame[MemoryEligibility]
     params: Params
-    is_any_long: bool
-    is_any_cited: bool
 
     @cached_property
     def fingerprint(self) -> str:
         """What the names of all its partitions follow from; '' where no row is visible."""
-        return self._named_after(UNNAMED_HASHES[self.is_any_long])
-
-    @cached_property
-    def former_name(self) -> str:
-        """What releases before lake format 4 called each of its partitions."""
-        params_hash = self.params.partition_hash(is_any_long=self.is_any_long)
-        is_unnamed = params_hash == UNNAMED_HASHES[self.is_any_long]
-        return self.fingerprint if is_unnamed else self._named_after(params_hash)
+        return "" if self.times is None else fingerprint(self.rows_hash, self.eligibility)
 
     def name(self, table: type[Table]) -> str:
         """What a partition is called: a param that the table does not follow from leaves its name alone."""
-        return partition_name(self.fingerprint, self._partition_params(table))
-
-    def former_name_of(self, table: type[Table]) -> str:
-        """What releases before lake format 4 called it, if what they put into it is what is in it now: else ''."""
-        return "" if _CITED in self._partition_params(table) else self.former_name
+        return partition_name(self.fingerprint, self.params.partition_params(params_behind(table)))
 
     @property
     def bytes(self) -> int:
         """Memory it takes, about."""
         rows = 0 if self.interactions is None else self.interactions.estimated_size()
         return int(rows + self.eligibility.estimated_size())
-
-    def _partition_params(self, table: type[Table]) -> dict[str, object]:
-        return self.params.partition_params(
-            params_behind(table), is_any_long=self.is_any_long, is_any_cited=self.is_any_cited
-        )
-
-    def _named_after(self, params_hash: str) -> str:
-        if self.times is None:
-            return ""
-        return fingerprint(self.rows_hash, self.eligibility, params_hash)
 
 
 class KeptInputs:

@@ -137,7 +137,7 @@ def _days_of(rows: pl.DataFrame) -> list[date]:
 
 
 def _used(log: LogAsOf, rows: pl.DataFrame, judged: Mapping[date, DayMemories]) -> pl.DataFrame:
-    """The pairs that `used/2` finds: each day is judged by the memories eligible on it."""
+    """The pairs that `used/3` finds: each day is judged by the memories eligible on it."""
     with stage_cost("used"):
         day = pl.col("occurred_at").dt.date().alias("day")
         asked = rows.filter("reinforce").with_columns(day)

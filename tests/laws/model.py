@@ -2,7 +2,7 @@
 
 Rows are dictionaries as a producer writes them, except that times are naive datetimes holding UTC; a line that is no
 JSON object at all is `bytes`. What is eligible and what is an echo stands in `memory_model`. Asked of the project
-itself are only the hash that breaks a tie between two versions, and what `used/2` says of one interaction alone.
+itself are only the hash that breaks a tie between two versions, and what `used/3` says of one interaction alone.
 """
 
 from __future__ import annotations
@@ -326,7 +326,7 @@ def _row(interaction: Version) -> Row:
 def _used(
     interactions: list[Version], states: dict[str, list[State]]
 ) -> Iterator[tuple[Version, list[tuple[Any, ...]]]]:
-    """What `used/2` finds for each interaction alone, judged by the memories that were eligible on its day."""
+    """What `used/3` finds for each interaction alone, judged by the memories that were eligible on its day."""
     of_days: dict[date, list[Version]] = defaultdict(list)
     for interaction in interactions:
         of_days[interaction.event.date()].append(interaction)

@@ -10,7 +10,6 @@ from pydantic import ValidationError
 from tried_methods import tried
 
 from slowwave.transforms.evidence.params import EvidenceParams
-from slowwave.transforms.evidence.used.params import UsedParams
 from slowwave.transforms.graph import NODES
 from slowwave.transforms.params import Params
 
@@ -63,11 +62,6 @@ def test_the_hash_changes_with_every_field_and_the_evidence_hash_only_with_evide
     assert len({params.evidence_hash() for params in changed_evidence}) == len(changed_evidence)
     assert {params.evidence_hash() for params in changed_rest} == {Params().evidence_hash()}
     assert Params().evidence_hash() not in {params.evidence_hash() for params in changed_evidence}
-    # eligible_method, the first, is said by the stretches that a partition is named after as well; releases that put
-    # all params into a name did not know the second
-    partitions = {params.partition_hash() for params in changed_evidence[2:]}
-    assert len({*partitions, Params().partition_hash()}) == len(changed_evidence) - 1
-    assert {params.partition_hash() for params in changed_evidence[:2]} == {Params().partition_hash()}
 
 
 def test_a_run_names_the_version_of_confidence_that_computed():
@@ -79,17 +73,8 @@ def test_a_run_names_the_version_of_confidence_that_computed():
 
 
 def test_pinned():
-    """Evidence of released params keeps its hash: were it another, every day of every lake would be built anew.
-
-    So do days without a long memory, as `used/2` finds there what `used/1` does.
-    """
-    released = Params(evidence=EvidenceParams(used=UsedParams(method="used/1"), eligible_method="eligible/1"))
-    assert released.partition_hash() == "929ed773d7bc6d2b2badba6461f86ade"
-    assert released.partition_hash(is_any_long=False) == Params().partition_hash(is_any_long=False)
-    assert Params().partition_hash(is_any_long=False) == released.partition_hash()
-    assert Params().partition_hash() == "19857dbea24398206dc9179150cdd9f8"
     assert Params().methods() == [
-        "eligible/3", "injected/1", "echo/1", "cited/1", "used/2", "extract/1", "followed/1", "stated/2", "attempt/2",
+        "eligible/3", "injected/1", "echo/1", "cited/1", "used/3", "extract/1", "followed/1", "stated/2", "attempt/2",
         "task_type/1", "strategy_groups/1", "error/3", "heuristic/3", "strategy_trend/3", "untried/1", "scorecard/2",
         "anti_patterns/3", "memory_outcomes/1", "lift/1", "strength/2", "need/1", "memory_trend/2", "verdict/3",
         "project_health/2", "answers/1", "review_value/1", "review_queue/5", "forgetting/3", "regret/1", "observe/6",

@@ -12,12 +12,12 @@ from slowwave.transforms.core.schema import columns
 from slowwave.transforms.evidence.tables import MemoryEligibility
 
 _ROWS_AT_ONCE = 10_000
-# `Params.partition_hash` of the first releases' defaults, by whether a memory of the day is long.
-UNNAMED_HASHES = {False: "929ed773d7bc6d2b2badba6461f86ade", True: "19857dbea24398206dc9179150cdd9f8"}
+# Partitions of another scheme are not looked for: 0.1.0 named them after all of its params.
+_SCHEME = "partitions/2"
 
 
-def fingerprint(rows_hash: str, eligibility: pl.DataFrame, evidence_hash: str) -> str:
-    """Digest of a day's winning rows (`rows_digest`), of the memories as they stood for them, and of the params.
+def fingerprint(rows_hash: str, eligibility: pl.DataFrame) -> str:
+    """Digest of a day's winning rows (`rows_digest`), and of the memories as they stood for them.
 
     `eligibility` stands for the memories: it holds exactly what the evidence can see of them on that day, so a change
     that no interaction of the day could see leaves the fingerprint alone. Columns newer than the first format say
@@ -27,7 +27,7 @@ def fingerprint(rows_hash: str, eligibility: pl.DataFrame, evidence_hash: str) -
     stretches = pl.struct(told).struct.json_encode().str.join("\n")
     # JSON holds no line break, so joined lines are as good as a list; those of many memories are not held three times
     lines = [rows.select(stretches).item() for rows in eligibility.iter_slices(_ROWS_AT_ONCE)]
-    return digest([rows_hash, evidence_hash, Joined(lines)])
+    return digest([_SCHEME, rows_hash, Joined(lines)])
 
 
 def partition_name(fingerprint: str, params: Mapping[str, object]) -> str:

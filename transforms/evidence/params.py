@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -39,18 +39,17 @@ class EvidenceParams(BaseModel):
     extract: ExtractParams = ExtractParams()
 
 
-# What partitions were built with whose names do not tell of it: the first defaults, and for a param that came later
-# what had the same effect before there was one. A default may change; this may not. What `eligible_method` and
+# The defaults that names of partitions do not tell of. A default may change; this may not. What `eligible_method` and
 # `global_types` decide shows in the stretches of eligibility, which names follow from anyway.
 UNNAMED: Mapping[str, object] = {
     "evidence.injected_method": "injected/1",
     "evidence.echo_method": "echo/1",
-    "evidence.cited_method": "",
+    "evidence.cited_method": "cited/1",
     "evidence.echo_code_points": 80,
     "evidence.echo_min_code_points": 12,
     "evidence.broad_memories": 10,
     "evidence.bulk_memories": 100,
-    "evidence.used.method": "used/2",
+    "evidence.used.method": "used/3",
     "evidence.used.threshold": 0.7,
     "evidence.used.min_words": 3,
     "evidence.used.code_points": 20_000,
@@ -59,17 +58,6 @@ UNNAMED: Mapping[str, object] = {
     "evidence.extract.min_code_points": 8,
     "evidence.extract.max_code_points": 280,
 }
-# The params that names followed from before lake format 4: one that came later is in no such name.
-IN_FORMER_NAMES: Mapping[str, Any] = {
-    **dict.fromkeys(
-        ("injected_method", "echo_method", "global_types", "echo_code_points", "echo_min_code_points"), True
-    ),
-    **dict.fromkeys(("broad_memories", "bulk_memories"), True),
-    "used": {"method", "threshold", "min_words", "code_points", "candidates"},
-    "extract": {"method", "min_code_points", "max_code_points"},
-}
-# Where no memory is long (`used.passages.is_long`), these find the same, and call it `used/1`.
-ALIKE_IN_SHORT = ("used/1", "used/2")
 
 
 class ReachParams(Protocol):

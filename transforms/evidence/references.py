@@ -35,7 +35,7 @@ def memory_references(
         interactions: interaction_id, occurred_at, project, agent, session_id, user_id, prompt, response,
             response_summary, memories_used, memories_cited, reinforce; one row per interaction_id.
         pool: memory_id, is_global, project, only_agent, only_user, pattern, valid_from, valid_until.
-        used: the pairs found by `used/2`, or by `used/1` (see `used_memories`).
+        used: the pairs found by `used/3` (see `used_memories`).
         params: names and bounds of the methods.
         echoed_before: pairs that were echoed in texts which have gone since (see `kept.echoed_before`).
     """

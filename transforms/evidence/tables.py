@@ -35,7 +35,7 @@ class MemoryEligibility(Table):
     is_global: bool = column("Eligible in every project.")
     project: str = column("The project it was eligible in; '' when global or none.")
     pattern: str | None = column("Text that is looked for as a quote; NULL: too short to look for.")
-    content_hash: str = column("Hash of its text then, which `used/2` compares.")
+    content_hash: str = column("Hash of its text then, which `used/3` compares.")
     first_at: datetime = column("Key: first interaction of the stretch.", unit="UTC")
     last_at: datetime = column("Last interaction of the stretch.", unit="UTC")
     eligible_count: int = column("Interactions of the stretch.")
@@ -63,7 +63,7 @@ class MemoryReferences(Table):
     is_echoed: bool = column("The memory's first words stand in the response or its summary (`echo/1`).")
     echoed_in: FoundIn | None = column("Where. NULL: not quoted.")
     in_prompt: bool | None = column("The same words already stood in the prompt. NULL: not quoted.")
-    is_used: bool = column("The answer relies on the memory in other words (`used/2`, `used/1`).")
+    is_used: bool = column("The answer relies on the memory in other words (`used/3`).")
     used_score: float | None = column(
         "Estimated probability of that, in steps of .0001. NULL: below the threshold.", unit="0-1"
     )
@@ -83,9 +83,7 @@ class MemoryReferences(Table):
         default=False,
         since=5,
     )
-    methods: list[str] = column(
-        "Methods, with version. They found it: `used/2` is `used/1` where no memory of the project was long."
-    )
+    methods: list[str] = column("Methods that found it, with version.")
 
 
 class PublishedReferences(MemoryReferences):

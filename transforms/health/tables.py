@@ -71,7 +71,7 @@ class MemoryHealth(Table):
         "Interactions whose answer repeats its first words (`echo/1`), also where the prompt did.", counts="echoed"
     )
     used_count: int = column(
-        "Interactions whose answer relies on it in other words (`used/2`): a lower bound.", counts="used"
+        "Interactions whose answer relies on it in other words (`used/3`): a lower bound.", counts="used"
     )
     cited_count: int = column(
         "Interactions whose answer itself names it (`memories_cited`, `cited/1`), found there or not: part of no other"
@@ -247,7 +247,7 @@ class MemoryHealthHistory(Table):
         " the day."
     )
     used_count: int = column(
-        "Interactions whose answer relies on it in other words (`used/2`): a lower bound. Up to the end of the day."
+        "Interactions whose answer relies on it in other words (`used/3`): a lower bound. Up to the end of the day."
     )
     cited_count: int = column(
         "Interactions whose answer itself names it (`memories_cited`, `cited/1`), found there or not: part of no other"

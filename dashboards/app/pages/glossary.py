@@ -10,7 +10,7 @@ from slowwave.dashboards.templates import render_template
 from slowwave.transforms.core.glossary import GLOSSARY
 
 
-def glossary_page(published: Published) -> None:  # noqa: ARG001 - as all pages
+def glossary_page(published: Published) -> None:
     """Draw the page."""
     st.title("Glossary", anchor=False)
     word = address("word")

@@ -147,13 +147,15 @@ def methods(
 
 
 @command(
-    "slowwave inspect compare used/1 used/2",
+    "slowwave inspect compare eligible/2 eligible/3",
     "slowwave inspect compare eligible/2 eligible/3 --as-of 2026-03-10 --format json",
     within="inspect",
 )
 def compare(
-    old: Annotated[str, typer.Argument(help="A version of a method, such as used/1 (see `slowwave inspect methods`).")],
-    new: Annotated[str, typer.Argument(help="The version to compare it with, such as used/2.")],
+    old: Annotated[
+        str, typer.Argument(help="A version of a method, such as eligible/2 (see `slowwave inspect methods`).")
+    ],
+    new: Annotated[str, typer.Argument(help="The version to compare it with, such as eligible/3.")],
     project: Annotated[str | None, typer.Option(help="Only what is of this project.", metavar="PROJECT")] = None,
     as_of: Annotated[
         str | None, typer.Option(help="What was known before this instant. Default: as current.", metavar="TIME")

@@ -35,6 +35,8 @@ def tried_pattern(content: pl.Expr, params: object) -> pl.Expr:
     return pl.when(prefix.str.len_chars() >= 12).then(prefix)
 
 
+# What `used/3` finds would be in the way.
+QUOTES_ALONE = "[evidence.used]\nthreshold = 1\n"
 TRIED = Echo(tried_pattern, echo_matches)
 
 
@@ -55,6 +57,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
         outcome("o-whole", interaction_id="whole", strategy="patch the symptom", task_type="bugfix"),
         outcome("o-half", interaction_id="half", created_at="2026-03-03T10:00:00Z", success=False),
     )
+    made.settings.params_file.write_text(QUOTES_ALONE)
     made.nightly()
     return made
 
@@ -123,7 +126,7 @@ def test_a_version_that_only_has_another_name_changes_nothing(home: SmallHome) -
     ("old", "new", "expected"),
     [
         ("eligible/1", "eligible/2", {"memory_health", "memory_days", "memory_eligibility"}),
-        pytest.param("used/1", "used/2", set(), marks=pytest.mark.thorough),
+        pytest.param("eligible/2", "eligible/3", set(), marks=pytest.mark.thorough),
     ],
 )
 def test_released_versions_are_compared(home: SmallHome, old: str, new: str, expected: set[str]) -> None:
@@ -183,7 +186,7 @@ def test_nothing_is_written_and_nobody_is_kept_waiting(
     ):
         before = untouched.contents()
         done = untouched.run(
-            "inspect", "compare", "used/1", "used/2"
+            "inspect", "compare", "eligible/2", "eligible/3"
         )  # a process of its own, which another one's lock stops
         assert done.returncode == 0, done.stderr
         assert differing(compared(untouched, "echo/1", "echo/99"))
@@ -198,11 +201,12 @@ def test_nothing_is_written_and_nobody_is_kept_waiting(
         ("banana/7", "echo/1", "banana/7 is no method; there are eligible/1, eligible/2, eligible/3, "),
         ("alma/1", "strength/2", "alma/1 is no method (ALMA's formula"),
         (
-            "used/1",
+            "eligible/1",
             "echo/1",
-            "used/1 and echo/1 are not two versions of one method; beside used/1 there are used/2, used/3",
+            "eligible/1 and echo/1 are not two versions of one method; beside eligible/1 there are eligible/2",
         ),
-        ("used/1", "used/1", "used/1 and used/1 are one; beside used/1 there are used/2, used/3"),
+        ("eligible/1", "eligible/1", "eligible/1 and eligible/1 are one; beside eligible/1 there are eligible/2"),
+        ("used/2", "used/3", "used/2 was retired before a release had it: used/3 replaced it; there is used/3"),
         ("echo/1", "echo/1", "echo/1 and echo/1 are one; beside echo/1 there "),
         ("curate/4", "curate/llm-1", "curate/4 and curate/llm-1 are not two versions of one method; "),
         ("scorecard/2", "untried/1", "scorecard/2 is not computed alone: compare heuristic/3, which it goes with"),
@@ -223,7 +227,7 @@ def test_what_cannot_be_compared_is_refused(home: SmallHome, old: str, new: str,
 
 
 def test_where_nothing_has_landed(tmp_path: Path) -> None:
-    done = SmallHome(tmp_path / "home").ask("inspect", "compare", "used/1", "used/2")
+    done = SmallHome(tmp_path / "home").ask("inspect", "compare", "eligible/2", "eligible/3")
     assert done.returncode == 1
     assert "nothing has been landed" in done.stderr
     assert not (tmp_path / "home").exists()
@@ -254,14 +258,14 @@ def test_as_a_table_and_as_csv(home: SmallHome) -> None:
     listed = {row["table"]: row for row in csv.DictReader(io.StringIO(rows.stdout))}
     assert listed["memory_references"]["gained"] == "2"
     assert json.loads(listed["memory_references"]["examples"])[0]["change"] == "gained"
-    unchanged = home.ask("inspect", "compare", "used/1", "used/2").stdout
+    unchanged = home.ask("inspect", "compare", "eligible/2", "eligible/3").stdout
     assert "no difference in " in unchanged
 
 
 def test_methods_are_listed_with_those_in_use(home: SmallHome) -> None:
     rows = {row["method"]: row for row in json.loads(home.ask("inspect", "methods", "--format", "json").stdout)}
-    assert rows["used/2"]["in_use"]
-    assert not rows["used/1"]["in_use"]
+    assert rows["eligible/3"]["in_use"]
+    assert not rows["eligible/1"]["in_use"]
     assert rows["scorecard/2"]["in_use"]
     shown = home.ask("inspect", "methods").stdout
     assert all(method in shown for method in rows)
@@ -269,7 +273,7 @@ def test_methods_are_listed_with_those_in_use(home: SmallHome) -> None:
     try:
         done = home.ask("inspect", "methods", "--format", "csv")
     finally:
-        home.settings.params_file.unlink()
+        home.settings.params_file.write_text(QUOTES_ALONE)
     assert done.returncode == 0
     assert "banana/7 is no method; there " in done.stderr
     assert len(done.stdout.splitlines()) == len(rows) + 1

@@ -92,7 +92,7 @@ def test_of_attempts_those_that_were_not_inferred_come_first_and_one_without_int
 
 def test_of_an_observation_quotes_come_before_uses_before_sources():
     found = {
-        "references": [at(1, memory_id="m", methods=["echo/1"]), at(2, memory_id="m", methods=["used/2"])],
+        "references": [at(1, memory_id="m", methods=["echo/1"]), at(2, memory_id="m", methods=["used/3"])],
         "sources": [{"source_id": "note", "cited_at": START + timedelta(days=3)}],
     }
     assert ids(observation_evidence(found)) == ["i1", "i2", "note"]

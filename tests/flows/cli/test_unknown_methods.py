@@ -42,7 +42,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
         (
             '[evidence.used]\nmethod = "used\\n\\u001b[2J"\n[trend]\nmin_bursts = "many"\n',
             (
-                "evidence.used.method: 'used\\n\\x1b[2J' is no method; there are used/1, used/2, used/3;"
+                "evidence.used.method: 'used\\n\\x1b[2J' is no method; there is used/3;"
                 " trend.min_bursts: Input should be a valid number, unable to parse string as a number"
             ),
         ),

@@ -1,4 +1,4 @@
-"""Long memories: the passage that was used is told, and a change of method builds only the days that have one."""
+"""Long memories: the passage that was used is published, and `why` shows it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from released_homes import COUNTS, evidence_files, published
+from released_homes import published
 from small_home import SmallHome, interaction, memory
 
 SENTENCES = (
@@ -19,7 +19,6 @@ SENTENCES = (
 )
 HANDBOOK = " ".join(SENTENCES)
 ANSWER = "Each night at 02:30 the orders database is backed up, which takes forty minutes."
-METHODS = "SELECT DISTINCT unnest(methods) FROM memory_references ORDER BY ALL"
 
 
 def _landed(folder: Path) -> SmallHome:
@@ -43,7 +42,7 @@ def home(tmp_path_factory) -> SmallHome:
 @pytest.mark.slow
 def test_the_passage_is_published(home):
     rows = "SELECT interaction_id, passage, passage_at, methods FROM memory_references WHERE memory_id = 'handbook'"
-    assert published(home, rows) == [("late", SENTENCES[2], HANDBOOK.index(SENTENCES[2]), ["used/2"])]
+    assert published(home, rows) == [("late", SENTENCES[2], HANDBOOK.index(SENTENCES[2]), ["used/3"])]
 
 
 @pytest.mark.slow
@@ -62,23 +61,3 @@ def test_why_of_a_short_memory_tells_no_passage(home):
     (used,) = json.loads(home.ask("why", "m3", "--format", "json").stdout)["used"]
     assert used["passage"] is used["passage_at"] is None
     assert "on “" not in home.ask("why", "m3", "--all").stdout
-
-
-@pytest.mark.slow
-def test_with_the_method_before_nothing_is_built_again_and_with_the_new_one_only_days_with_a_long_memory(tmp_path):
-    home = _landed(tmp_path)
-    (home.folder / "params.toml").write_text('[evidence.used]\nmethod = "used/1"\n')
-    home.nightly()
-    by_used_1, before = evidence_files(home), published(home, COUNTS)
-    assert published(home, METHODS) == [("echo/1",), ("used/1",)]
-    assert home.nightly().built == []
-
-    (home.folder / "params.toml").unlink()
-    night = home.nightly()
-    assert [(str(day.day), day.reason) for day in night.built] == [("2026-03-03", "params changed")]
-    assert by_used_1.items() <= evidence_files(home).items()
-    assert published(home, METHODS) == [("echo/1",), ("used/1",), ("used/2",)]
-
-    (home.folder / "params.toml").write_text('[evidence.used]\nmethod = "used/1"\n')
-    assert home.nightly().built == []
-    assert published(home, COUNTS) == before

@@ -16,14 +16,13 @@ import duckdb
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from released_homes import CITED, COUNTS, evidence_files, published
+from released_homes import COUNTS, evidence_files, published
 from small_home import SmallHome, interaction, memory
 
 from slowwave.flows.lake.lake import landed_lake
 from slowwave.flows.lake.partitions import name_of, unlike
 from slowwave.flows.nightly.prune import prune
 from slowwave.flows.publish.plan import DayPlan
-from slowwave.flows.publish.replay_inputs import ReplayInputs
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.evidence.params import UNNAMED
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
@@ -40,7 +39,7 @@ OTHER = {
     "evidence.echo_min_code_points": 11,
     "evidence.broad_memories": 2,
     "evidence.bulk_memories": 90,
-    "evidence.used.method": "used/1",
+    "evidence.used.method": "used/0",
     "evidence.used.threshold": 0.5,
     "evidence.used.min_words": 4,
     "evidence.used.code_points": 10_000,
@@ -110,19 +109,11 @@ def test_a_param_names_the_tables_that_follow_from_it(name):
     renamed = {table.name for table in EVIDENCE if named(changed, table) != named(Params(), table)}
     follow = {table.name for table in EVIDENCE if f"{name}.".startswith(tuple(f"{p}." for p in params_behind(table)))}
     assert renamed == follow != set()
-    assert changed.partition_params([name], is_any_long=True, is_any_cited=True) == {name: OTHER[name]}
+    assert changed.partition_params([name]) == {name: OTHER[name]}
 
 
 def named(of: Params, table: type[Table]) -> dict[str, object]:
-    return of.partition_params(params_behind(table), is_any_long=True, is_any_cited=True)
-
-
-@pytest.mark.slow
-def test_a_day_whose_answers_cite_nothing_is_named_as_before_there_were_citations():
-    assert Params().partition_params(["evidence"], is_any_long=True, is_any_cited=False) == {}
-    assert {table.name for table in EVIDENCE if named(Params(), table)} == CITED
-    other = params("evidence.cited_method", "cited/0")
-    assert other.partition_params(["evidence"], is_any_long=True, is_any_cited=False) == {}
+    return of.partition_params(params_behind(table))
 
 
 @pytest.mark.slow
@@ -134,19 +125,6 @@ def test_what_lies_behind_which_table():
         "evidence.broad_memories",
         "evidence.bulk_memories",
     }
-
-
-@pytest.mark.slow
-def test_the_methods_that_are_alike_without_a_long_memory_share_names():
-    with_used_1 = params("evidence.used.method", "used/1")
-    assert with_used_1.partition_params(["evidence"], is_any_long=False, is_any_cited=False) == {}
-    assert with_used_1.partition_params(["evidence"], is_any_long=True, is_any_cited=False) == {
-        "evidence.used.method": "used/1"
-    }
-    assert (
-        params("evidence.used.method", "used/0").partition_params(["evidence"], is_any_long=False, is_any_cited=False)
-        != {}
-    )
 
 
 @pytest.mark.slow
@@ -235,54 +213,6 @@ def test_prune_removes_only_names_that_no_kept_run_has(home):
     assert tables_of(before.keys() - left) == {"memory_days", "reference_days"}
     assert tables_of(set(left)) - {state.name for state in STATES} == ALL
     assert home.nightly().built == []
-
-
-# ------------------------------------------------------------------------------------------------- homes of before
-
-
-@pytest.mark.slow
-def test_partitions_of_former_names_are_taken_over_unread(home, monkeypatch):
-    stated(home, f"{BROADER}{LONGER}")
-    with monkeypatch.context() as before:  # a release that put all params into every name
-        before.setattr(ReplayInputs, "fingerprint", ReplayInputs.former_name)
-        before.setattr(ReplayInputs, "name", lambda inputs, _table: inputs.former_name)
-        home.nightly()
-    files, counts = evidence_files(home), published(home, COUNTS)
-    home.land(memory("elsewhere", project="other"))  # the days are looked at anew, and nobody saw this
-    assert home.nightly().built == []
-    assert evidence_files(home) == files
-    assert [row for row in published(home, COUNTS) if row[0] != "elsewhere"] == counts
-
-    stated(home, LONGER)
-    assert {table for day in home.nightly().built for table in day.missing} == ALL
-    assert evidence_files(home).items() >= files.items()
-
-
-@pytest.mark.slow
-def test_days_of_before_are_built_again_where_an_answer_cites_a_memory_and_nowhere_else(home, monkeypatch):
-    home.land(
-        interaction("cites", created_at="2026-03-04T09:00:00Z", memories_used=["m1"], memories_cited=["m1"]),
-        interaction("cites nothing", created_at="2026-03-05T09:00:00Z", memories_cited=[]),
-        interaction("did cite", created_at="2026-03-05T10:00:00Z", memories_cited=["m1"]),
-        interaction("did cite", created_at="2026-03-05T10:00:00Z", recorded_at="2026-03-06", memories_cited=None),
-    )
-    with monkeypatch.context() as before:  # a release that knew no citations
-        before.setattr(ReplayInputs, "name", lambda inputs, _table: inputs.fingerprint)
-        home.nightly()
-    files = evidence_files(home)
-    for path in files:
-        pl.read_parquet(path).drop("is_cited", "cited_count", strict=False).write_parquet(path)
-    home.land(memory("elsewhere", project="other"))
-    counts = published(home, COUNTS)
-
-    planned = home.ask("nightly", "--plan").stdout
-    assert "what its answers cite was not counted" in planned
-    (built,) = home.nightly().built
-    assert (str(built.day), set(built.missing)) == ("2026-03-04", CITED)
-    cited = "SELECT memory_id, cited_count FROM memory_health WHERE cited_count > 0"
-    assert published(home, cited) == [("m1", 1)]
-    assert [row for row in published(home, COUNTS) if row[0] != "elsewhere"] == counts
-    home.nightly(full=True)  # a partition that differs would stop it
 
 
 @pytest.mark.slow

@@ -167,7 +167,7 @@ def is_reached(row: Row, held: Row) -> bool:
 def used_by(interaction_rows: Sequence[Row], pool: pl.DataFrame) -> pl.DataFrame:
     """Eligible pairs that `model.uses` says are used, with the columns of `used_memories`."""
     pairs = [
-        (row["interaction_id"], held["memory_id"], 9418, None, None, "used/1")
+        (row["interaction_id"], held["memory_id"], 9418, None, None, "used/3")
         for row in interaction_rows
         for held in pool.iter_rows(named=True)
         if is_reached(row, held)

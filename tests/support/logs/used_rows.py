@@ -1,4 +1,4 @@
-"""Interactions and eligible memories as `used/1` takes them."""
+"""Interactions and eligible memories as `used_memories` takes them."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def echoed_in(interaction: Row, wanted: str | None) -> str | None:
 
 
 def uses(interaction: Row, memory_id: str) -> bool:
-    """Stands for `used/1`: any rule will do that needs no more than the pair itself."""
+    """Stands for `used/3`: any rule will do that needs no more than the pair itself."""
     return interaction["reinforce"] and (len(interaction["response"] or "") + ord(memory_id[-1])) % 3 == 0
 
 
@@ -140,7 +140,7 @@ def references(interactions: Sequence[Row], changes: Sequence[Row]) -> list[Row]
                         "is_cited": memory_id in cited,
                         "methods": ["injected/1"] * (memory_id in injected)
                         + ["echo/1"] * (where is not None)
-                        + ["used/1"] * is_used
+                        + ["used/3"] * is_used
                         + ["cited/1"] * (memory_id in cited),
                     }
                 )

@@ -86,8 +86,8 @@ def _case(asked: pl.DataFrame, held: list[tuple[str, list[str]]], links: pl.Data
         pl.lit(False).alias("is_global"), pl.lit("p").alias("project"), pl.lit(0).alias("day"),
         pl.lit(_AT, pl.Datetime("us")).alias("valid_from"), pl.lit(None, pl.Datetime("us")).alias("valid_until"),
     )  # fmt: skip
-    params = UsedParams(method="used/3")
-    arrays, memories = _arrays(rows, pool, params)
+    params = UsedParams()
+    arrays, memories = _arrays(rows, pool)
     found = list(memory_features(arrays, memories, params))
     at = np.concatenate([arrays.ids.gather(pairs.row).cast(pl.Int64).to_numpy() for pairs in found])
     ids = [memories.document_passages(pairs.document)["memory_id"].cast(pl.Int64).to_numpy() for pairs in found]

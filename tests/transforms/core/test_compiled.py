@@ -10,6 +10,10 @@ from pathlib import Path
 import pytest
 from thorough import some
 
+from slowwave.transforms.core import compiled
+from slowwave.transforms.core.compiled import kernel
+
+TRANSFORMS = Path(compiled.__file__).parents[1]
 LOOP = """
 import logging
 logging.basicConfig(format="%(message)s")
@@ -90,3 +94,10 @@ def test_where_nothing_can_be_compiled_there_is_no_kernel(
     assert printed == "[True, True]"
     assert len(said) == lines
     assert all("takes longer with the same results" in line for line in said)
+
+
+def test_every_loop_can_be_compiled() -> None:
+    loops = sorted(path.relative_to(TRANSFORMS) for path in TRANSFORMS.rglob("*_kernel.py"))
+    assert len(loops) >= 5
+    for path in loops:
+        assert kernel(".".join(path.with_suffix("").parts)) is not None, path

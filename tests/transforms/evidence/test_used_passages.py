@@ -1,4 +1,4 @@
-"""Passages of long memories, and `used/2`, which compares them."""
+"""Passages of long memories, which are compared one by one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import polars as pl
 import pytest
-from golden_tables import assert_golden
 from hypothesis import given
 from hypothesis import strategies as st
 from used_rows import DAY, NOTES, interactions, notes, pool
@@ -15,7 +14,6 @@ from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.evidence.used.memories import used_memories
 from slowwave.transforms.evidence.used.params import UsedParams
 from slowwave.transforms.evidence.used.passages import compared_texts, is_long, passages
-from slowwave.transforms.evidence.used.reference import NOT_COMPARED, used_log_odds
 from slowwave.transforms.language.word_runs import WORD
 
 # every pair that is compared and touched, however unlikely
@@ -115,7 +113,7 @@ def test_passages_are_the_text_in_order_without_overlap(given_texts):
         assert rows.height >= 2
         assert words.sum() >= pl.select(pl.lit(text).str.count_matches(WORD)).item()
         assert (words >= 3).all()
-    read = compared_texts(contents, in_passages=True)
+    read = compared_texts(contents)
     assert read["text"].unique().sort().to_list() == list(range(len(contents)))
     assert read.filter(pl.col("passage").is_null())["read"].to_list() == [
         text for n, text in enumerate(given_texts) if n not in set(found["text"])
@@ -129,28 +127,6 @@ def test_no_passage_is_endless():
     assert found["passage_at"].is_sorted()
 
 
-def test_a_use_of_one_sentence_of_a_long_memory_is_found_and_the_sentence_told():
-    found = used(ASKED, [LONG, *OTHERS], threshold=0.7)
-    assert found.select("interaction_id", "memory_id", "used_method").rows() == [
-        ("backup", "handbook", "used/2"),
-        ("port", "handbook", "used/2"),
-    ]
-    told = dict(found.select("interaction_id", "passage").rows())
-    assert told["port"] == split(HANDBOOK)[0]
-    assert told["backup"] == split(HANDBOOK)[4]
-    assert [HANDBOOK[at:].startswith(passage) for passage, at in found.select("passage", "passage_at").rows()] == [
-        True
-    ] * 2
-    whole = used(ASKED, [LONG, *OTHERS], method="used/1")
-    both = found.join(whole, on=["interaction_id", "memory_id"], suffix="_of_whole")
-    assert both.height == 2
-    assert (both["used_score"] > both["used_score_of_whole"]).all()
-
-
-def test_golden():
-    assert_golden(used(ASKED, [LONG, *notes(), *OTHERS[:5]]), "used-2/used_memories")
-
-
 def test_a_memory_counts_once_however_many_of_its_passages_are_near():
     twice = {"memory_id": "twice", "content": f"{HANDBOOK} {HANDBOOK}"}
     found = used(ASKED, [twice, *notes()], candidates=3)
@@ -158,10 +134,6 @@ def test_a_memory_counts_once_however_many_of_its_passages_are_near():
     assert found.group_by("interaction_id").len()["len"].is_between(1, 3).all()
     # of equal passages the first is told
     assert found.filter(memory_id="twice", interaction_id="port")["passage_at"].to_list() == [0]
-
-
-def test_where_no_memory_is_long_both_methods_are_one():
-    assert used(ASKED, [*notes(), *OTHERS], method="used/1").equals(used(ASKED, [*notes(), *OTHERS]))
 
 
 def test_long_memories_of_other_projects_change_nothing():
@@ -176,13 +148,3 @@ def test_only_what_was_eligible_then_counts(second, is_seen):
     asked = ASKED[0] | {"occurred_at": start + timedelta(seconds=second)}
     found = used([asked, ASKED[2]], [held, *OTHERS])
     assert ("handbook" in found.filter(interaction_id="port")["memory_id"].to_list()) == is_seen
-
-
-def test_log_odds_are_by_memory():
-    contents = pl.Series([*NOTES, HANDBOOK])
-    asked, answered = pl.Series(["Which port?"]), pl.Series([ASKED[0]["response"]])
-    odds = used_log_odds(asked, answered, contents[1:], word_vectors, UsedParams(candidates=3))
-    assert odds.shape == (1, len(NOTES))
-    assert (odds == NOT_COMPARED).sum() == len(NOTES) - 3
-    assert odds.argmax() == len(NOTES) - 1
-    assert odds.max() > 0

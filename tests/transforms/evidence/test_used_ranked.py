@@ -26,7 +26,7 @@ from slowwave.transforms.evidence.used.ranking.shared_stems import (
 )
 
 # every pair that is compared, however unlikely
-ALL = UsedParams(method="used/3", threshold=0.0001)
+ALL = UsedParams(threshold=0.0001)
 HANDBOOK = (
     "The staging port is 8443, not 8080, and it is only reached from inside. Deploy only after the smoke tests are "
     "green. Grace prefers tabs over spaces in Python files!\n- Customers in Norway are invoiced in kroner\n- The "

@@ -100,23 +100,6 @@ RELEASED: tuple[Method, ...] = (
         golden=("cited-1/memory_references", "cited-1/memory_health"),
     ),
     Method(
-        id="used/1",
-        computes="Which answers rely on a memory in other words: on its most telling ones.",
-        implementation="slowwave.transforms.evidence.used.memories.used_memories_by_day",
-        chosen_by=("evidence.used.method",),
-        reads=("evidence.used",),
-        golden=("used-1/used_memories",),
-    ),
-    Method(
-        id="used/2",
-        computes="Which answers rely on a memory, or on a passage of a long one, in other words.",
-        implementation="slowwave.transforms.evidence.used.memories.used_memories_by_day",
-        chosen_by=("evidence.used.method",),
-        reads=("evidence.used",),
-        changed="Long memories are compared by passages: compared whole, a tenth of their uses was found.",
-        golden=("used-2/used_memories",),
-    ),
-    Method(
         id="used/3",
         computes="Which answers rely on a memory, by how far it stands out from its pool; a calibrated probability.",
         implementation="slowwave.transforms.evidence.used.memories.used_memories_by_day",

@@ -9,6 +9,25 @@ from slowwave.transforms.core.methods.method import RetiredMethod
 
 RETIRED: tuple[RetiredMethod, ...] = (
     RetiredMethod(
+        id="used/1",
+        computed="Which answers rely on a memory in other words: on its most telling ones.",
+        reason="Of long memories it found a tenth of the uses.",
+        successor="used/2",
+        last_release="0.1.0",
+        golden={
+            "used-1/used_memories": "e5da1802a93bd0e1ba315a70cebbfa5010a014e73703f2b13eae125440068d61",
+        },
+    ),
+    RetiredMethod(
+        id="used/2",
+        computed="Which answers rely on a memory, or on a passage of a long one, in other words.",
+        reason="It judged a memory by itself: on dialogues it was not made on it found one use in nine.",
+        successor="used/3",
+        golden={
+            "used-2/used_memories": "f22acabf1a3d2180eaec6a8a7514f65a87179acefc94705381fc852a6fd9425c",
+        },
+    ),
+    RetiredMethod(
         id="stated/1",
         computed="How sure the source of a preference or of knowledge makes of it (ALMA's rule).",
         reason="It knew one name of each type: `domain_knowledge` that a user stated had no confidence.",

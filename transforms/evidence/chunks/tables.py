@@ -19,7 +19,7 @@ class ChunkUse(Table):
     chunk_id: str = column("Key: the chunk, as the producer names it.")
     document_id: str | None = column("Of `document#chunk` the document, up to the last #. NULL: no such id.")
     used_count: int = column(
-        "Interactions whose answer relies on it in other words (`used/2`): a lower bound. Of a chunk."
+        "Interactions whose answer relies on it in other words (`used/3`): a lower bound. Of a chunk."
     )
     first_used_at: datetime = column("The first of them.", unit="UTC")
     last_used_at: datetime = column("The last of them.", unit="UTC")

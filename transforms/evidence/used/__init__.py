@@ -1,4 +1,4 @@
-"""`used/2`, and `used/1`: answers that rely on a memory in other words.
+"""`used/3`: answers that rely on a memory in other words.
 
-`reference` says plainly what the compiled loops must equal to the last bit; coefficients are fitted once per version.
+`memories` is what others call; `ranking/` compares texts; coefficients are fitted once per version.
 """

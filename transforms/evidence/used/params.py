@@ -1,4 +1,4 @@
-"""Params of `used/3` and `used/2`, and of `used/1` before them."""
+"""Params of `used/3`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ class UsedParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     method: Annotated[str, chosen_method("evidence.used.method")] = Field(
-        default="used/2",
-        description="used/2 compares the passages of a long memory, used/1 its most telling words; used/3 ranks the"
-        " memories that share parts of words with the answer, and finds more.",
+        default="used/3",
+        description="used/3 ranks the memories that share parts of words with the answer beside their pool.",
     )
     threshold: float = Field(default=0.7, gt=0, le=1, description="Least estimated probability that counts as use.")
     min_words: int = Field(default=3, ge=1, description="A memory of fewer words is not looked for.")
@@ -29,8 +28,3 @@ class UsedParams(BaseModel):
     candidates: int = Field(
         default=32, ge=1, le=1000, description="Memories nearest to an answer that are compared with it in full."
     )
-
-    @property
-    def in_passages(self) -> bool:
-        """Whether long memories are compared by passages."""
-        return self.method != "used/1"

@@ -1,4 +1,4 @@
-"""Passages of memories: `used/2` compares an answer with the sentences of a long memory, one after the other.
+"""Passages of memories: `used/3` compares an answer with the sentences of a long memory, one after the other.
 
 A long memory holds many facts, of which an answer uses one or two: compared whole, the others dilute what is shared.
 """
@@ -70,14 +70,14 @@ def passages(contents: pl.Series) -> pl.DataFrame:
     )
 
 
-def compared_texts(contents: pl.Series, *, in_passages: bool) -> pl.DataFrame:
-    """What of each text is compared: its passages, or all of it where it is one or they are not asked for.
+def compared_texts(contents: pl.Series) -> pl.DataFrame:
+    """What of each text is compared: its passages, or all of it where it is one.
 
     Returns:
         text (place in `contents`), read (what is compared), passage and passage_at (as above; NULL: all of it): by
         text, then by place.
     """
     texts = contents.rename("content").to_frame().with_row_index("text").with_columns(pl.col("text").cast(pl.Int64))
-    found = passages(contents if in_passages else contents.clear())
+    found = passages(contents)
     each = texts.join(found, on="text", how="left", maintain_order="left_right")
     return each.select("text", pl.coalesce("passage", "content").alias("read"), "passage", "passage_at")

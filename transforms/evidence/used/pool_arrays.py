@@ -53,10 +53,6 @@ class InteractionArrays:
         prompt, answered = self._frame[start:stop].select("prompt", answer())
         return prompt, answered
 
-    def project(self, at: int) -> str:
-        """What the project of one is called."""
-        return self._frame["project"][at]
-
     def parts(self, size: int) -> Iterator[tuple[int, int]]:
         """Consecutive interactions with about so many bytes of text."""
         start = 0
@@ -80,7 +76,7 @@ class InteractionArrays:
 class ProjectDayMemories(NamedTuple):
     """Memories of a project's day: `documents` are their passages; those of memory m begin at `firsts[m]`.
 
-    `span_memory`, `span_from` and `span_until` tell when a memory was eligible; `is_long`: one has several passages.
+    `span_memory`, `span_from` and `span_until` tell when a memory was eligible.
     """
 
     documents: Integers
@@ -88,7 +84,6 @@ class ProjectDayMemories(NamedTuple):
     span_memory: Integers
     span_from: Integers
     span_until: Integers
-    is_long: bool
 
 
 class PoolArrays:
@@ -99,7 +94,7 @@ class PoolArrays:
     `contents`.
     """
 
-    def __init__(self, spans: pl.DataFrame, *, in_passages: bool) -> None:
+    def __init__(self, spans: pl.DataFrame) -> None:
         """`spans`: memory_id, content, project_at (NULL: every project), day_at, valid_from, valid_until."""
         texts = spans.select("memory_id", "content").unique()
         contents = texts.select("content").filter(pl.col("content").is_first_distinct()).sort("content")
@@ -121,7 +116,7 @@ class PoolArrays:
             .collect()
         )
         self._memory_ids = ranked["memory_id"]
-        self._take_texts(contents["content"], ranked["text"].cast(pl.Int64), in_passages=in_passages)
+        self._take_texts(contents["content"], ranked["text"].cast(pl.Int64))
         self._rank = numbered["rank"].to_numpy()
         self._from, self._until = numbered["valid_from"].to_numpy(), numbered["valid_until"].to_numpy()
         places = (
@@ -131,14 +126,14 @@ class PoolArrays:
         )
         self._places = {(project, day): slice(start, last + 1) for project, day, start, last in places.iter_rows()}
 
-    def _take_texts(self, contents: pl.Series, text: pl.Series, *, in_passages: bool) -> None:
+    def _take_texts(self, contents: pl.Series, text: pl.Series) -> None:
         self.contents, self.text = contents, text.to_numpy()
         self._passages: pl.DataFrame | None = None
         self._firsts = self._rank_of = np.zeros(0, np.int64)
-        if not in_passages or not contents.to_frame("content").select(is_long(pl.col("content")).any()).item():
+        if not contents.to_frame("content").select(is_long(pl.col("content")).any()).item():
             return
         whole = pl.DataFrame({"text": text}).with_row_index("rank")
-        documents = whole.join(compared_texts(contents, in_passages=True), on="text", maintain_order="left_right")
+        documents = whole.join(compared_texts(contents), on="text", maintain_order="left_right")
         self.contents = documents["read"].unique().sort()
         places = self.contents.to_frame("read").with_row_index("place")
         self.text = documents.join(places, on="read", maintain_order="left")["place"].cast(pl.Int64).to_numpy()
@@ -167,5 +162,4 @@ class PoolArrays:
             counts = self._firsts[ranks + 1] - self._firsts[ranks]
             firsts = np.append(0, np.cumsum(counts))
             documents = np.arange(firsts[-1]) + np.repeat(self._firsts[ranks] - firsts[:-1], counts)
-        is_long = len(documents) > len(ranks)
-        return ProjectDayMemories(documents, firsts, place.astype(np.int64), valid_from, valid_until, is_long)
+        return ProjectDayMemories(documents, firsts, place.astype(np.int64), valid_from, valid_until)

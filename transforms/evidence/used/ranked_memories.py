@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from slowwave.transforms.core.arrays import Booleans, Floats, Integers
-from slowwave.transforms.evidence.used.at_hand import TouchedCandidates
 from slowwave.transforms.evidence.used.params import UsedParams
 from slowwave.transforms.evidence.used.pool_arrays import InteractionArrays, PoolArrays, ProjectDayMemories
 from slowwave.transforms.evidence.used.ranking.coefficients import COEFFICIENTS, INTERCEPT
@@ -32,10 +31,18 @@ _BYTES_AT_ONCE = 4 * 2**20
 _DOCUMENTS_AT_ONCE = 500_000
 
 
-def ranked_candidates(asked: InteractionArrays, pool: PoolArrays, params: UsedParams) -> Iterator[TouchedCandidates]:
+class RankedCandidates(NamedTuple):
+    """Places of interactions and of passages, and the log-odds, in steps, that the answer relied on the memory."""
+
+    row: Integers
+    document: Integers
+    odds: Integers
+
+
+def ranked_candidates(asked: InteractionArrays, pool: PoolArrays, params: UsedParams) -> Iterator[RankedCandidates]:
     """Of each interaction the memories nearest to its answer, and the log-odds that it relied on them."""
     for pairs in memory_features(asked, pool, params):
-        yield TouchedCandidates(pairs.row, pairs.document, log_odds(pairs.features), is_long=False)
+        yield RankedCandidates(pairs.row, pairs.document, log_odds(pairs.features))
 
 
 def log_odds(features: dict[str, Floats]) -> Integers:
