@@ -1,4 +1,4 @@
-"""Homes that earlier releases left: today's code opens them as they are, and a night builds only what is new."""
+"""Homes that earlier releases left: today's code opens them as they are, and the first night builds every day again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from make_released_home import deliveries
-from released_homes import CITED, COUNTS, RELEASES, evidence_files, landed_files, last_as_of, published, released_home
+from released_homes import COUNTS, RELEASES, evidence_files, landed_files, last_as_of, published, released_home
 from small_home import SmallHome
 from thorough import IS_THOROUGH
 
@@ -17,7 +17,7 @@ from slowwave.flows.lake.files import WHOLE_FORMAT
 from slowwave.flows.lake.lake import COMPACT_FROM_FILES, Lake
 from slowwave.flows.nightly.nightly import NightlyResult
 from slowwave.transforms.evidence.tables import DayInputs
-from slowwave.transforms.graph import EVIDENCE, STATES
+from slowwave.transforms.graph import EVIDENCE
 from slowwave.transforms.landing.ledger_tables import RunFiles, Runs
 
 # The homes were published on one day, and grow older.
@@ -28,21 +28,16 @@ each_release = pytest.mark.parametrize("version", RELEASES)
 
 @pytest.mark.slow
 @each_release
-def test_a_night_counts_the_same_and_builds_what_cites_alone(version: str, tmp_path: Path) -> None:
+def test_the_first_night_builds_every_day_again_and_the_second_none(version: str, tmp_path: Path) -> None:
     home = released_home(version, tmp_path)
-    before, landed, evidence, as_of = (
-        published(home, COUNTS),
-        landed_files(home),
-        evidence_files(home),
-        last_as_of(home),
-    )
+    before, landed, as_of = published(home, COUNTS), landed_files(home), last_as_of(home)
     assert len(before) > 5
 
     night = home.nightly(as_of)
 
     assert night.status == "published"
     assert published(home, COUNTS) == before
-    assert_only_citations_were_counted(night, home, evidence)
+    assert_every_day_was_built(night, home)
     assert Lake(Path(home.settings.lake)).ledger(Runs).sort("started_at")["days_built_count"][-1] == len(night.built)
     assert landed_files(home) == landed
     assert (home.folder / "lake" / "FORMAT").read_text() == f"{WHOLE_FORMAT}\n"
@@ -53,39 +48,29 @@ def test_a_night_counts_the_same_and_builds_what_cites_alone(version: str, tmp_p
     assert evidence_files(home) == counted
 
 
-def assert_only_citations_were_counted(night: NightlyResult, home: SmallHome, before: dict[str, int]) -> None:
-    """What a release that knew no citations built stays, and beside it stands what answers cite."""
+def assert_every_day_was_built(night: NightlyResult, home: SmallHome) -> None:
+    """Names of partitions changed with `used/3`; what answers cite is counted, too."""
     assert {(day.reason, day.missing) for day in night.built} == {
-        ("what its answers cite was not counted", tuple(table.name for table in EVIDENCE if table.name in CITED))
+        ("params changed", tuple(table.name for table in EVIDENCE))
     }
+    days = {str(day) for (day,) in published(home, "SELECT DISTINCT occurred_at::DATE FROM memory_references")}
+    assert {str(day.day) for day in night.built} >= days
     cited = {
         row["interaction_id"]: row["memories_cited"]
         for row in [*deliveries()["log.jsonl"], *deliveries()["late.jsonl"]]
         if isinstance(row, dict) and row.get("memories_cited")
     }
-    days = {str(day) for (day,) in published(home, "SELECT DISTINCT occurred_at::DATE FROM memory_references")}
-    assert {str(day.day) for day in night.built} == days
     found = published(home, "SELECT interaction_id, memory_id FROM memory_references WHERE is_cited")
     assert sorted(found) == sorted((at, memory_id) for at, memory_ids in cited.items() for memory_id in memory_ids)
     assert published(home, "SELECT sum(cited_count)::INT FROM memory_health") == [(len(found),)]
-    after = evidence_files(home)
-    states = {state.name for state in STATES}  # which no earlier release carried
-    assert {Path(path).parts[-3] for path in after.keys() - before.keys()} - states == CITED
-    assert {path: at for path, at in after.items() if path in before} == {
-        path: at for path, at in before.items() if path in after
-    }
 
 
 @pytest.mark.slow
 @each_release
 def test_a_home_left_long_ago_loses_only_partitions_that_no_kept_run_names(version: str, tmp_path: Path) -> None:
     home = released_home(version, tmp_path, left=timedelta(days=3))
-    before, landed, evidence, as_of = (
-        published(home, COUNTS),
-        landed_files(home),
-        evidence_files(home),
-        last_as_of(home),
-    )
+    before, landed, as_of = published(home, COUNTS), landed_files(home), last_as_of(home)
+    evidence = evidence_files(home)
     kept = {run.stem for run in home.settings.serving.glob("*/*.duckdb")}
     inputs = [file for of_day in Lake(Path(home.settings.lake)).files(DayInputs.name).values() for file in of_day]
     named = pl.concat([pl.read_parquet(file.path) for file in inputs if file.path.stem in kept])["fingerprint"]
@@ -93,7 +78,7 @@ def test_a_home_left_long_ago_loses_only_partitions_that_no_kept_run_names(versi
     night = home.nightly(as_of)
 
     assert published(home, COUNTS) == before
-    assert_only_citations_were_counted(night, home, evidence)
+    assert_every_day_was_built(night, home)
     assert landed_files(home) == landed
     left = {path: at for path, at in evidence_files(home).items() if path in evidence}
     assert left == {path: at for path, at in evidence.items() if Path(path).stem in set(named)}

@@ -17,16 +17,8 @@ from slowwave.transforms.landing.tables import LANDED
 
 HOMES = Path(__file__).resolve().parents[2] / "fixtures" / "homes"
 RELEASES = sorted(path.name for path in HOMES.iterdir() if path.is_dir())
-# What release 0.1.0 counted too: it did not know what an answer cites, of which the rows of its home say something.
-COUNTS = """
-SELECT COLUMNS(
-    lambda name: name = 'memory_id'
-    OR (name LIKE '%_count' AND name NOT IN ('cited_count', 'stale_injected_count'))
-)
-FROM memory_health
-ORDER BY memory_id
-"""
-CITED = {"memory_references", "memory_days", "reference_days"}  # what is built of days with such rows
+# What every release counts alike: which answers use a memory in other words is found by other methods since.
+COUNTS = "SELECT memory_id, eligible_count, injected_count, echoed_count FROM memory_health ORDER BY memory_id"
 
 
 def released_home(version: str, folder: Path, *, left: timedelta = timedelta()) -> SmallHome:
