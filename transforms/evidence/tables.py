@@ -83,7 +83,7 @@ class MemoryReferences(Table):
         default=False,
         since=5,
     )
-    methods: list[str] = column("Methods that found it, with version.")
+    methods: list[str] = column("Methods, with version. They found it.")
 
 
 class PublishedReferences(MemoryReferences):
