@@ -20,7 +20,7 @@ from slowwave.transforms.evidence.tables import MemoryReferences
 AT = datetime(2026, 3, 2, 9)  # noqa: DTZ001 - times are naive and hold UTC
 
 
-def checked(asked: Sequence[tuple[str, str, str, str | None]]) -> Frame[InstructionChecks]:
+def checked(asked: Sequence[tuple[str, str, str | None, str | None]]) -> Frame[InstructionChecks]:
     """What can be said of (instruction, category, prompt, answer), by their places as ids, from 0."""
     ids = [str(place) for place in range(len(asked))]
     frame = pl.DataFrame(

@@ -150,6 +150,11 @@ def test_no_answer_says_nothing():
     assert checked([]).is_empty()
 
 
+def test_an_interaction_without_a_prompt_is_checked_by_its_answer():
+    said = checked([("Never use emojis.", "", None, answer) for answer in ("Done.", "Done \N{PARTY POPPER}")])
+    assert said.sort("interaction_id")["is_followed"].to_list() == [True, False]
+
+
 @given(st.text(max_size=300), st.text(max_size=300), st.sampled_from(sorted({one.instruction for one in SHEET})))
 def test_whatever_an_answer_says_it_is_judged_or_not(prompt: str, text: str, instruction: str):
     for one in expectations(instruction):
