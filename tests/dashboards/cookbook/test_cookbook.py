@@ -19,7 +19,6 @@ from slowwave.flows.cli import main as cli
 from slowwave.flows.decide.decisions import land_decisions
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.lake.lake import Lake
-from slowwave.transforms.core.vocabularies import INSTRUCTION_TYPES
 
 RECIPES = cookbook()
 SAYS_M1 = memory("m1")["content"]
@@ -106,8 +105,8 @@ FIRST_ROWS = {
     "injected_memories": {"memory_id": "bad advice", "injected": 20, "used": 0, "is_unused": True},
     "heaviest_memories": {"memory_id": "bad advice", "injected_count": 20},
     "memories_by_use": {"use": "used", "memories_count": 6, "tokens": 76},
-    "ignored_instructions": {"memory_id": "tabs", "injected_count": 1, "checked_count": 1, "not_followed_count": 1},
-    "followed_instructions": {"memory_id": "tabs", "check_kind": "indentation", "last_not_followed": "i7"},
+    "ignored_instructions": {"memory_id": "fences", "injected_count": 1, "checked_count": 1, "not_followed_count": 1},
+    "followed_instructions": {"memory_id": "fences", "check_kind": "format", "last_not_followed": "i7"},
     "unchecked_instructions": {"memory_id": "knots", "injected_count": 1},
     "corrected_rows": {"interaction_id": "i5", "versions": 2},
     "freshness": {"landed_table": "interactions", "project": "depot", "newest_at": "2026-04-10T01:00:00Z"},
@@ -225,7 +224,7 @@ FIRST_ROWS = {
 }
 GIVEN = {
     "activity_by_day": {"since": "2026-03-02", "until": "2026-03-02"},
-    "ignored_instructions": {"at_least": "1"},
+    "ignored_instructions": {"at_most": "100"},
     "unchecked_instructions": {"at_least": "1"},
     "attempts_by_injection": {"project": "depot"},
     "best_strategies": {"project": "depot"},
@@ -277,14 +276,14 @@ def home(tmp_path_factory) -> SmallHome:
     made.land(*taught_rows())
     made.land(*fact_rows())
     made.land(
-        memory("tabs", project="quay", memory_type="preference", content="Indent with tabs"),
+        memory("fences", project="quay", memory_type="preference", content="Do not use code blocks"),
         memory("knots", project="quay", memory_type="preference", content="Knot every rope twice"),
         memory("lapsed", project="quay", expires_at="2026-03-01T09:00:00Z", user_id="ada"),
         interaction(
             "i7",
             created_at="2026-03-02T10:00:00Z",
             project="quay",
-            memories_used=["lapsed", "tabs", "knots"],
+            memories_used=["lapsed", "fences", "knots"],
             user_id="bob",
             reinforce=False,
             response="```python\nif full:\n    leave()\n```",
@@ -397,11 +396,13 @@ def test_every_count_of_a_memory_lists_its_interactions(answers):
         "injected": "injected_count",
         "echoed": "echoed_count",
         "used": "used_count",
+        "followed": "followed_count",
+        "not followed": "not_followed_count",
         "referenced": "reference_count",
         "confirmed": "confirmed_count",
         "contradicted": "contradicted_count",
     }
-    for memory_id in ("m1", "m2", "m4", "steady", "bad advice"):
+    for memory_id in ("m1", "m2", "m4", "steady", "bad advice", "fences"):
         (known,) = answers(RECIPES["memory"], memory_id=memory_id)
         for name, column in counted.items():
             rows = answers(RECIPES["memory_references_of"], memory_id=memory_id, counted=name, limit="1000")
@@ -486,11 +487,6 @@ def test_a_memory_of_no_agent_belongs_to_every_agent(answers):
     for name in ("memory_explorer", "helping_and_hurting_memories"):
         found = [row["memory_id"] for row in answers(RECIPES[name], agent="no such")]
         assert "bad advice" in found
-
-
-def test_the_types_of_instructions_are_those_that_are_declared():
-    (listed,) = re.findall(r"memory_type IN \(([^)]*)\)", RECIPES["unchecked_instructions"].sql)
-    assert tuple(re.findall(r"'(\w+)'", listed)) == INSTRUCTION_TYPES
 
 
 @pytest.mark.slow

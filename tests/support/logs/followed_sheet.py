@@ -1,6 +1,7 @@
 """Instructions with an answer each, and what a person says of it: followed, not, or that it cannot be said.
 
-Written before the checks of `followed/1` were run, in the manner of real sessions; changed since in nothing.
+Written before the checks of `followed/1` were run, in the manner of real sessions. Left out since: what is about code,
+of which no answer tells enough.
 """
 
 from __future__ import annotations
@@ -18,8 +19,6 @@ class Judged(NamedTuple):
     category: str = ""
 
 
-CODE_TABS = "Sure:\n\n```python\ndef add(a, b):\n\tif a is None:\n\t\treturn b\n\treturn a + b\n```\n"
-CODE_SPACES = "Here it is:\n\n```python\ndef add(a, b):\n    return a + b\n```\nIt returns the sum."
 BULLETS = "There are three causes:\n\n- the cache is cold\n- the index is missing\n- the pool is too small\n"
 LONG = (
     "The import fails because the module is not on the path. Add the folder to `PYTHONPATH`. Then run it again. "
@@ -108,11 +107,6 @@ SHEET: tuple[Judged, ...] = (
     Judged("Always reply in JSON.", "Which port?", '```json\n{"port": 5432}\n```', True),
     Judged("Always reply in JSON.", "Which port?", "The port is 5432.", False),
     Judged("Return valid JSON", "And the host?", '{"host": "db", "port": 54', None),
-    Judged("Use tabs.", "Write add().", CODE_TABS, True),
-    Judged("Use tabs for indentation, not spaces", "Write add().", CODE_SPACES, False),
-    Judged("Indent with tabs", "Write add().", "Done, see `add()` in `calc.py`.", None),
-    Judged("Use 4 spaces for indentation.", "Write add().", CODE_SPACES, True),
-    Judged("Use tabs.", "Show the config.", "```yaml\na:\n  b: 1\n```", None),
     Judged('Never say "obviously".', "Why?", "Obviously the lock is held by the other process.", False),
     Judged('Never say "obviously".', "Why?", "The lock is held by the other process.", True),
     Judged('Do not use the word "simply".', "How?", "Call `simply()` from the helper module.", None),

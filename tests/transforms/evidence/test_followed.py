@@ -55,7 +55,11 @@ def test_of_a_sheet_judged_by_a_person_nine_in_ten_verdicts_are_right():
         "Answer in 0 sentences.",
         "Never use emojis. " * 50,
         "```\nNever use emojis.\n```",
-        "Use tabs" + " " * 200 + "x",
+        "Use tabs for indentation.",
+        "Always answer in bullet points.",
+        'End each response with "Next recommended action: [specific task]"',
+        'Begin every response with "Based on the document, ..."',
+        "Avoid emojis" + " " * 200 + "x",
     ],
 )
 def test_of_what_is_no_clear_instruction_about_answers_nothing_is_said(instruction: str):
@@ -75,6 +79,7 @@ def test_of_what_is_no_clear_instruction_about_answers_nothing_is_said(instructi
         ("Do not exceed 5 lines", ("length", "5 lines", "at most 5 lines")),
         ('Never say "I apologize".', ("phrase", "no I apologize", "never “I apologize”")),
         ("Never: use emojis", ("characters", "no emoji", "no emoji")),
+        ('Do not start every answer with "Great".', ("opening", "no Great", "not “Great” at the beginning")),
     ],
 )
 def test_what_is_expected_of_answers(instruction: str, found: tuple[str, str, str] | None):
@@ -100,7 +105,13 @@ def test_headings_narrow_and_turn_round_what_stands_below_them():
         ("Answer in at most 2 sentences.", "Why?", "One; two: three"),
         ("Never use emojis.", "What does 🎉 mean?", "🎉 is a party popper."),
         ("Always reply in JSON.", "As a markdown table, please.", "| a |"),
-        ("Use tabs.", "Write f().", "```python\n\ta = 1\n    b = 2\n```"),
+        ("Limit answers to 2 paragraphs.", "Why?", "It is cold.\n\n---\n\nIt is full."),
+        ("Do not use headings.", "How?", "Install it:\n# once\npip install shop"),
+        (
+            "Use British spelling.",
+            "E agora?",
+            "O teste que não passou está aqui, e o outro foi para a fila: CANCELLED.",
+        ),
         ("Answer in British English.", "Why?", "The colour is set in the center."),
         ('Never say "sorry".', "Did you say sorry?", "Sorry."),
         ("Never use emojis.", "Why?", "  "),
@@ -113,12 +124,24 @@ def test_nothing_is_said_where_the_prompt_asks_otherwise_or_the_answer_tells_too
     assert verdict(instruction, answer, prompt) is None
 
 
+def test_the_words_of_an_opening_end_where_a_word_does():
+    for answer, is_followed in (("Greatly improved.", True), ("Great, it works.", False), ("**Great**", False)):
+        assert verdict('Never start answers with "Great!"', answer) is is_followed
+    assert verdict('Never start answers with "I"', "It works.") is True
+
+
+def test_code_holds_no_headings_and_no_list():
+    answer = "Run it:\n\n```sh\n\n# once\n\n- a\n- b\n```"
+    assert verdict("Do not use headings.", answer) is verdict("No bullets.", answer) is True
+    assert verdict("Do not use headings.", f"{answer}\n\n# Then\n\nIt runs.") is False
+
+
 def test_an_instruction_counts_as_it_stood_then_and_only_where_it_was_injected():
     states = pl.LazyFrame(
         [
-            ("m", AT - timedelta(days=2), AT - timedelta(days=1), "Use tabs.", None),
+            ("m", AT - timedelta(days=2), AT - timedelta(days=1), "Avoid exclamation marks.", None),
             ("m", AT - timedelta(days=1), AT + timedelta(days=1), "Never use emojis.", None),
-            ("m", AT + timedelta(days=1), None, "Use spaces for indentation.", None),
+            ("m", AT + timedelta(days=1), None, "No headings.", None),
             ("n", AT - timedelta(days=1), None, None, None),
         ],
         schema={

@@ -21,7 +21,7 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "eligible-3/memory_references": "1e0d3459eb357271edbf85cc60fb7916e01baddd3e61fa81589fa8d4b3ae0447",
     "error-3/errors": "f26bed6380f103e1764c82892ef39a251dc8c9416a0ea399503b10515de68a98",
     "extract-1/extracted_statements": "b5370c044f02866749c33ee10d9f48435ed2bafc650bc536888f9233135a6b43",
-    "followed-1/instruction_checks": "9550def535f4ba402e7b589a4fd736a4805bd941649b488c105cf6413e1d166b",
+    "followed-1/instruction_checks": "96a217f4e5be287afbf0514ff332b1a73034212c001b73ae08a85bfdc9a7cfb1",
     "forgetting-3/forgetting_plan": "2532ecc27052ddddb652d7e4e370313283f78af47ec3da945c1f821b13705a4f",
     "forgetting-3-quotas/forgetting_audit": "8f891103822ade67b69a1aeef568c81e837927a18ba1a4dc113e20026ecb23f1",
     "forgetting-3-quotas/forgetting_plan": "98efdf744ab2859263e125e26f5cb34c207b788779ab330a6dc91fbc4443ed21",

@@ -143,7 +143,8 @@ def _see_variant(answer: Answer, value: str) -> Observed | None:
     right, wrong = ([word for word in said if word in among] for among in (own, other))
     # Oxford writes `organize` too
     is_oxford = value == "British" and all("iz" in word for word in wrong)
-    if bool(right) == bool(wrong) or (wrong and is_oxford):
+    is_other = len(answer.words) >= _FEWEST_WORDS and _language_of(answer) != "English"
+    if bool(right) == bool(wrong) or (wrong and is_oxford) or is_other:
         return None
     return Observed(bool(right), _listed(right or wrong))
 
@@ -210,7 +211,9 @@ def _lines(answer: Answer) -> tuple[int, int]:
 def _paragraphs(answer: Answer) -> tuple[int, int]:
     parts = [part for part in re.split(r"\n[ \t]*\n", answer.text) if part.strip()]
     plain = [part for part in re.split(r"\n[ \t]*\n", answer.unfenced) if part.strip() and not _LIST_ITEM.match(part)]
-    return len([part for part in plain if not part.lstrip().startswith(("#", "|"))]), len(parts)
+    # headings, tables and what parts the others are none
+    plain = [part for part in plain if _WORD.search(part) and not part.lstrip().startswith(("#", "|"))]
+    return len(plain), len(parts)
 
 
 def _characters(answer: Answer) -> tuple[int, int]:
@@ -242,20 +245,24 @@ _CHARACTERS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "no exclamation mark": (re.compile(r"(?<=\w)!(?=\s|\Z)"), "exclamation"),
     "no em dash": (re.compile("\u2014"), "dash|\u2014"),
 }
+# What may be a heading may be a comment in code that no fence marks.
+_HEADING = r"(?:\A|\n[ \t]*\n)(?:#{2,6} \S|# \S[^\n]*(?=\n[ \t]*\n|\Z))"
+_MAYBE_HEADING = re.compile(r"(?m)^#{1,6} \S")
 _FORMATS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "no bullets": (
         re.compile(r"(?m)^[ \t]*[-*+•][ \t]+\S.*\n+[ \t]*[-*+•][ \t]+\S"),
         "list|bullet|points|options|steps",
     ),
     "no tables": (re.compile(r"(?m)^\|.*\|[ \t]*\n\|[ :|-]+\|[ \t]*$"), "table|matrix|compar"),
-    "no headings": (re.compile(r"(?m)^#{1,6} \S"), "heading|header|section|document|readme|markdown"),
+    "no headings": (re.compile(_HEADING), "heading|header|section|document|readme|markdown"),
     "no code blocks": (re.compile(r"(?m)^[ \t]*```"), "code|block|script|command|function|snippet|write|example"),
     "no bold": (re.compile(r"(?<!\*)\*\*(?! )[^*\n]+\*\*(?!\*)"), "bold|markdown|emphasi"),
     "no markdown": (
-        re.compile(r"(?m)^#{1,6} \S|(?<!\*)\*\*(?! )[^*\n]+\*\*(?!\*)|^\|.*\|[ \t]*\n\|[ :|-]+\|[ \t]*$|^```"),
+        re.compile(rf"{_HEADING}|(?<!\*)\*\*(?! )[^*\n]+\*\*(?!\*)|(?m:^\|.*\|[ \t]*\n\|[ :|-]+\|[ \t]*$|^```)"),
         "markdown|table|code|format|script|command|write",
     ),
 }
+_OF_FENCES, _OF_HEADINGS = ("no code blocks", "no markdown"), ("no headings", "no markdown")
 
 
 def _see_characters(answer: Answer, value: str) -> Observed | None:
@@ -270,17 +277,12 @@ def _see_characters(answer: Answer, value: str) -> Observed | None:
 def _see_format(answer: Answer, value: str) -> Observed | None:
     if value == "json":
         return _see_json(answer)
-    if value == "bullets":
-        if len(answer.words) < _FEWEST_WORDS or re.search(
-            r"(?i)json|table|code|yes or no|one word|prose", answer.prompt
-        ):
-            return None
-        found = _LIST_ITEM.findall(answer.unfenced)
-        return Observed(bool(found), _counted(len(found), "list items"))
     pattern, asked = _FORMATS[value]
     if re.search(f"(?i){asked}", answer.prompt) or pattern.search(answer.prompt):
         return None
-    found = pattern.search(answer.text)
+    found = pattern.search(answer.text if value in _OF_FENCES else answer.unfenced)
+    if found is None and value in _OF_HEADINGS and _MAYBE_HEADING.search(answer.unfenced):
+        return None
     return Observed(found is None, _shortened(found[0]) if found else "none")
 
 
@@ -295,26 +297,6 @@ def _see_json(answer: Answer) -> Observed | None:
     except (ValueError, RecursionError):
         return None if text[:1] in "{[" else Observed(is_followed=False, saw=f"text: {_shortened(answer.text)}")
     return Observed(isinstance(value, dict | list), f"JSON, {type(value).__name__}")
-
-
-_NO_CODE = frozenset(
-    _words_of(
-        "text txt markdown md console output log diff yaml yml json csv make makefile sh bash shell zsh toml ini http"
-    )
-)
-
-
-def _see_indentation(answer: Answer, value: str) -> Observed | None:
-    if re.search(r"(?i)\btabs?\b|\bspaces?\b|indent", answer.prompt):
-        return None
-    lines = [line for name, code in answer.blocks if name not in _NO_CODE for line in code.split("\n")]
-    tabs, spaces = sum(line.startswith("\t") for line in lines), sum(line.startswith("  ") for line in lines)
-    if bool(tabs) == bool(spaces):
-        return None
-    return Observed(
-        (tabs > 0) == (value == "tabs"),
-        f"{_counted(tabs or spaces, 'lines')} indented with {'tabs' if tabs else 'spaces'}",
-    )
 
 
 # ------------------------------------------------------------------------------------------
@@ -339,7 +321,7 @@ def _has(text: str, phrase: str) -> bool:
 def _see_opening(answer: Answer, value: str) -> Observed | None:
     wanted, _, phrase = value.partition(" ")
     begin = answer.text.lstrip('*_#>"“ \n')
-    found = begin.casefold().startswith(phrase.casefold())
+    found = _has(begin[: len(phrase) + 1], phrase) and begin.casefold().startswith(phrase.casefold())
     return Observed(found == (wanted == "with"), f"begins with “{_shortened(begin)}”")
 
 
@@ -379,7 +361,6 @@ _SEEN_BY: Mapping[CheckKind, Callable[[Answer, str], Observed | None]] = {
     "phrase": _see_phrase,
     "opening": _see_opening,
     "ending": _see_ending,
-    "indentation": _see_indentation,
 }
 
 

@@ -58,8 +58,7 @@ _NOT_USE = (
     rf"(?:{_NOT}\s+(?:ever\s+)?(?:us(?:e|ing)|add(?:ing)?|includ(?:e|ing)|put(?:ting)?|insert(?:ing)?|writ(?:e|ing)"
     r"|any|the)\s+(?:any\s+|the\s+)*|(?:no|avoid)\s+(?:any\s+)?)"
 )
-_USE = r"(?:use|write|write in|write with)"
-_TEXT = r"(?:\"(?P<a>[^\"\n]{2,80})\"|“(?P<b>[^”\n]{2,80})”|`(?P<c>[^`\n]{2,80})`|'(?P<d>[^'\n]{2,80})')"
+_TEXT = r"(?:\"(?P<a>[^\"\n]{1,80})\"|“(?P<b>[^”\n]{1,80})”|`(?P<c>[^`\n]{1,80})`|'(?P<d>[^'\n]{1,80})')"
 _NUMBERS = {
     "a": 1, "one": 1, "a single": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
     "nine": 9, "ten": 10, "twelve": 12, "twenty": 20, "fifty": 50, "a hundred": 100, "one hundred": 100,
@@ -98,10 +97,7 @@ _FORMATS = {
     "bold": r"bold(?:\s+(?:text|type|face))?",
 }
 _IN = r"(?:in|with|as|using)"
-_INDENT = rf"(?:{_USE}|indent(?:\s+code)?\s+(?:with|using|by))"
-_TO_INDENT = r"(?:\s+(?:for|as)\s+indent(?:ation|ing)(?:\s+code)?)?(?:\s*,?\s*(?:not|never|and not|rather than|over)\s+"
 _JSON = r"(?:valid\s+|pure\s+|plain\s+|raw\s+)?JSON(?:\s+format)?"
-_LIST = r"(?:a\s+)?(?:bullets?|bullet\s*points?|bullet(?:ed)?\s+lists?)"
 _SHAPES: tuple[_Shape, ...] = (
     *[
         _shape("characters", f"no {name}", f"no {name}", rf"{_NOT_USE}{words}{_IN_ANSWERS}")
@@ -113,11 +109,7 @@ _SHAPES: tuple[_Shape, ...] = (
     ],
     _shape("format", "json", "JSON alone", rf"(?:{_SAY}|format\s+{_EVERY}|return\s+{_EVERY})\s+{_IN}\s+{_JSON}"),
     _shape("format", "json", "JSON alone", rf"(?:return|output|produce|emit)\s+{_JSON}"),
-    _shape("format", "bullets", "a list", rf"(?:{_SAY}|format\s+{_EVERY}|structure\s+{_EVERY})\s+{_IN}\s+{_LIST}"),
     _shape("format", "no markdown", "plain text", rf"(?:{_SAY}|format\s+{_EVERY})\s+{_IN}\s+plain\s+text"),
-    _shape("indentation", "tabs", "tabs", rf"{_INDENT}\s+tabs{_TO_INDENT}spaces)?"),
-    _shape("indentation", "spaces", "spaces", rf"{_INDENT}\s+(?:\w+\s+)?spaces{_TO_INDENT}tabs)?"),
-    _shape("indentation", "spaces", "spaces", rf"{_NOT_USE}tabs(?:\s+(?:for|as|to)\s+indent(?:ation|ing)?)?"),
 )
 _VARIANT = re.compile(
     rf"(?i)(?:{_SAY}\s+in|use|stick to|write)\s+(?:the\s+)?(?P<variant>British|UK|American|US)(?:[\s-]+English)?"
@@ -228,10 +220,18 @@ def _length(found: re.Match[str]) -> Iterator[Expectation]:
         )
 
 
+# A form to be filled in, and what says that others are meant too.
+_TEMPLATE = re.compile(r"[\[\](){}<>…]|\.\.\.|\b(?:X{2,}|etc)\b")
+
+
 def _of_words(clause: str) -> Iterator[Expectation]:
     for check, pattern, value, expected in _WORDED:
         if found := pattern.fullmatch(clause):
             text = next(said for said in found.group("a", "b", "c", "d") if said)
+            if _TEMPLATE.search(text):
+                return
+            if value == "no":
+                text = text.rstrip(".!?, ") or text  # “Sure.” is said as much as “Sure!”
             yield Expectation(check, f"{value} {text}", expected.format(text))
             return
     if found := _LAST_LINE.fullmatch(clause):

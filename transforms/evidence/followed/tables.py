@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from slowwave.transforms.core.schema import Table, column
 from slowwave.transforms.core.vocabularies import AS_OF, RUN_ID
 
-CheckKind = Literal["language", "length", "format", "characters", "phrase", "opening", "ending", "indentation"]
+CheckKind = Literal["language", "length", "format", "characters", "phrase", "opening", "ending"]
 
 
 class InstructionChecks(Table):
