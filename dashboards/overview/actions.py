@@ -14,7 +14,7 @@ from slowwave.dashboards.words import number_of, sentence, sum_of
 from slowwave.flows.kernel.terminal import shorten_to_width
 
 _MOST, _CHARACTERS, _ID_CHARACTERS = 5, 60, 8
-_IGNORED = "Instructions that most checked answers do not follow, ten answers or more, that wait for a decision"
+_IGNORED = "Instructions that most checked answers do not follow, and that wait for a decision"
 # what an alarm of `project_health` says, what to do about it, and the recipe that names the memories; '' is an action
 # of its own already
 _ALARMS = {
@@ -32,27 +32,22 @@ def actions(answers: Answers, of: Mapping[str, str], decided: Mapping[str, str])
     """
     items = answers.rows("review_queue", int(ALL), **of)
     is_decided = pl.col("item_id").is_in(list(decided))
-    is_ignored = (pl.col("kind") == "unused") & pl.col("memory_ids").list.first().is_in(_ignored_to_review(answers, of))
-    waiting = items.filter(~is_decided).with_columns(is_ignored.fill_null(value=False).alias("is_ignored"))
-    harmful, unseen = waiting.filter(pl.col("kind") == "harmful"), waiting.filter("is_ignored")
-    rest = waiting.filter((pl.col("kind") != "harmful") & ~pl.col("is_ignored"))
+    waiting = items.filter(~is_decided)
+    harmful, ignored = (waiting.filter(pl.col("kind") == kind) for kind in ("harmful", "ignored"))
+    rest = waiting.filter(~pl.col("kind").is_in(["harmful", "ignored"]))
     found = [
         stop_alarm(answers, of, "critical"),
         _of_items(items, harmful, "Reject", "harmful memory", "harmful memories", kind="harmful"),
         replace_failing(answers, of),
         stop_alarm(answers, of, "warning"),
-        _of_items(items, unseen, "Check", "ignored instruction", "ignored instructions", kind="unused", title=_IGNORED),
+        _of_items(
+            items, ignored, "Check", "ignored instruction", "ignored instructions", kind="ignored", title=_IGNORED
+        ),
         _of_items(items, rest, "Decide", "other item" if rest.height < waiting.height else "review item"),
         _forgetting(answers, of),
     ]
     decided_items = _say_decided(items.filter(is_decided).height)
     return [*[action for action in found if action is not None][:_MOST], *decided_items]
-
-
-def _ignored_to_review(answers: Answers, of: Mapping[str, str]) -> pl.Series:
-    """Return the ids of the ignored instructions that wait for a decision; all that are ignored may be many more."""
-    waits = "memory_id IN (SELECT memory_ids[1] FROM review_queue WHERE kind = 'unused')"
-    return answers.chosen_rows("ignored_instructions", int(ALL), waits, "memory_id", **of)["memory_id"].implode()
 
 
 def _of_items(

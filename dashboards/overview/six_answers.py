@@ -289,7 +289,7 @@ def _ignored_tile(asked: _Asked) -> Tile:
     return replace(
         tile,
         figure=f"{ignored:,}",
-        unit=f"of {judged:,} checked ≥ 10×, mostly not followed",
+        unit=f"of {judged:,} checked, mostly not followed",
         says=f"{number_of(unchecked, 'more instruction')} cannot be checked." if unchecked else "",
         named=[
             _memory(row, f"not in {row['not_followed_count']:,} of {row['checked_count']:,}")

@@ -41,6 +41,7 @@ _MOST_CHANGES = 4
 _EXCERPT_CHARACTERS = 240
 _KINDS = {
     "harmful": ("harmful memory", "harmful memories"),
+    "ignored": ("ignored instruction", ""),
     "contradiction": ("contradiction", ""),
     "outdated": ("outdated memory", "outdated memories"),
     "expiring": ("expiring memory", "expiring memories"),

@@ -84,11 +84,11 @@ def story_decisions(days: int) -> list[dict[str, Any]]:
         {"status_before": "archived"},
         **decision_fields(BROUGHT_BACK_ON, "support asks for it every week", "chloé"),
     )
-    item = {"kind": "unused", "project": IGNORED.project, "memory_type": IGNORED.memory_type, "text": IGNORED.content}
+    item = {"kind": "ignored", "project": IGNORED.project, "memory_type": IGNORED.memory_type, "text": IGNORED.content}
     kept = decision(
         PROMOTE,
         "item",
-        f"unused {IGNORED.memory_id}",
+        f"ignored {IGNORED.memory_id}",
         {**item, "memory_ids": [IGNORED.memory_id], "basis": "its use", "changes": []},
         {},
         **decision_fields(BROUGHT_BACK_ON + 3, "we do want the line for the changelog", "ana"),

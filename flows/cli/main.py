@@ -77,7 +77,7 @@ group(
     "review",
     "slowwave.flows.cli.review",
     "Decide what needs review: candidates, contradictions, merges, and memories that are outdated, "
-    "expiring, harmful, doubtful, fading or unused.",
+    "expiring, harmful, ignored, doubtful, fading or unused.",
     "slowwave review list",
     "slowwave review show ITEM_ID",
     "slowwave review promote ITEM_ID",

@@ -125,6 +125,8 @@ COUNTED: Mapping[str, str] = {
     "echoed": "echoed_count",
     "used": "used_count",
     "cited": "cited_count",
+    "followed": "followed_count",
+    "not_followed": "not_followed_count",
     "references": "reference_count",
     "confirmed": "confirmed_count",
     "contradicted": "contradicted_count",

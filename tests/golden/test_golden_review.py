@@ -1,4 +1,4 @@
-"""What `extract/1` finds in a few answers, and what `review_queue/5` makes of it: released, and pinned for ever."""
+"""What `extract/1` finds in a few answers, and what `review_queue/6` makes of it: released, and pinned for ever."""
 
 # ruff: noqa: DTZ001 - times are naive and hold UTC everywhere
 
@@ -68,6 +68,8 @@ def test_what_waited_waits() -> None:
         "verdict": "review",
         "reference_count": 9,
         "reasons": ["Unused."],
+        "followed_count": 0,
+        "not_followed_count": 0,
     }
     memories = [
         {
@@ -118,11 +120,15 @@ def test_what_waited_waits() -> None:
     costly = [
         {**looked_at, "memory_id": "harms", "content": "Restart it twice", "verdict": "harmful"},
         {**looked_at, "memory_id": "harms too", "content": "Skip the tests", "verdict": "harmful"},
-        {**looked_at, "memory_id": "ignored", "content": "Name branches", "memory_type": "rule", "reference_count": 0},
+        {**looked_at, "memory_id": "unread", "content": "Name branches", "memory_type": "rule", "reference_count": 0},
+        {**looked_at, "memory_id": "ignored", "content": "Use tabs.", "verdict": "keep", "followed_count": 1,
+         "not_followed_count": 10, "followed_low": 0.03, "followed_high": 0.34},
+        {**looked_at, "memory_id": "followed", "content": "No emojis.", "reference_count": 0, "followed_count": 1,
+         "not_followed_count": 1, "followed_low": 0.1354, "followed_high": 0.8646},
         {**looked_at, "memory_id": "doubted", "content": "Sign tags", "memory_type": "rule"},
-    ]
+    ]  # fmt: skip
     all_memories = pl.DataFrame([*memories, *expiring, *costly], schema=schema)
     known_wrong = replace(evidence, rejected=rejected, health=framed(MemoryHealth, all_memories, partial=True))
     queue = review_queue(known_wrong, START + timedelta(days=9), PARAMS)[0].sort("rank")
     assert queue["user_id"].null_count() == len(queue)  # came later: nobody is named here
-    assert_golden(queue.drop("user_id"), "review_queue-5/review_queue")
+    assert_golden(queue.drop("user_id"), "review_queue-6/review_queue")

@@ -136,6 +136,13 @@ FAULTS = {
         "UPDATE counted_outcomes SET is_learned = true WHERE outcome_id = 'cascade'",
         "UPDATE counted_outcomes SET success = NOT success WHERE outcome_id = 'free the port-1'",
     ),
+    "checks_are_counted": (
+        "UPDATE memory_health SET followed_count = followed_count + 1",
+        "UPDATE memory_health SET not_followed_count = 0",
+        "UPDATE memory_health SET followed_low = NULL",
+        "UPDATE memory_health SET followed_low = 1 WHERE followed_high IS NOT NULL",
+        "DELETE FROM instruction_checks",
+    ),
     "checks_are_explained": (
         "UPDATE instruction_checks SET interaction_id = 'another'",
         "UPDATE instruction_checks SET occurred_at = occurred_at + INTERVAL 1 DAY",

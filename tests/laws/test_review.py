@@ -107,13 +107,14 @@ def test_nightly_decides_nothing(published: Home, copy_of: Callable[[Home], Home
 
 def test_the_terminal_the_recipe_and_the_report_list_the_queue_in_one_order(new_home: Callable[[], Home]) -> None:
     home, days = new_home(), range(1, 22)
-    ignored = [interaction(f"k{day}", created_at=f"2026-03-{day:02}", memories_used=["ignored"]) for day in days]
-    instruction = memory("ignored", memory_type="instruction", content="Write the ticket into each commit.")
+    given = {"memories_used": ["ignored"], "response": "Done!"}
+    ignored = [interaction(f"k{day}", created_at=f"2026-03-{day:02}", **given) for day in days]
+    instruction = memory("ignored", memory_type="instruction", content="Avoid exclamation marks.")
     home.drop("log.jsonl", jsonl([*reviewable_rows(), *taught_rows(), instruction, *ignored]))
     home.nightly(AS_OF)
     queue = home.rows("SELECT item_id, kind, memory_ids, rank_score FROM review_queue ORDER BY rank")
     first = [(row["kind"], row["memory_ids"]) for row in queue[:3]]
-    assert first == [("harmful", ["bad advice"]), ("unused", ["ignored"]), ("unused", ["unused"])]
+    assert first == [("harmful", ["bad advice"]), ("ignored", ["ignored"]), ("unused", ["unused"])]
     assert queue[0]["rank_score"] < queue[1]["rank_score"] < queue[2]["rank_score"]  # by evidence alone: the reverse
     ids = [row["item_id"] for row in queue]
     listed = listed_items(home.settings, None, None)

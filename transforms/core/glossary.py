@@ -17,7 +17,7 @@ GLOSSARY: Mapping[str, str] = {
     "reference": "An interaction in which a memory was quoted or used.",
     "checked": "An answer of which a check can tell whether it follows an instruction, such as by its length.",
     "followed": "The answer does what the instruction says, by such a check. Of all other answers nothing is said.",
-    "ignored": "An instruction that at most half of its checked answers follow, of ten or more.",
+    "ignored": "An instruction that most answers do not follow: the 90 % interval of the share that do is below half.",
     "attempt": "A real try with a known end; what was skipped, cancelled or refused is none.",
     "outcome": "How an attempt ended: reported by program or person, evaluated by a grader, or inferred by a rule.",
     "inferred": "Known by a rule alone. Inferred attempts are shown, and not counted unless you choose so.",

@@ -37,7 +37,7 @@ ForgettingRule = Literal[
     "superseded", "invalid", "low_confidence", "faded", "untouched", "agent_quota", "project_quota"
 ]
 ReviewKind = Literal[
-    "harmful", "contradiction", "outdated", "expiring", "candidate", "merge", "doubtful", "fading", "unused"
+    "harmful", "ignored", "contradiction", "outdated", "expiring", "candidate", "merge", "doubtful", "fading", "unused"
 ]
 LiftBasis = Literal["randomised", "cutoff", "same_task", "matched"]  # the strongest evidence first
 StrengthState = Literal["strong", "normal", "weak", "forgettable"]
@@ -59,8 +59,6 @@ TRENDS: tuple[Trend, ...] = get_args(Trend)
 HOLDING_TRENDS: tuple[Trend, ...] = ("new", "strengthening", "stable")
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 QUESTIONS: tuple[Question, ...] = get_args(Question)
-# Types of memories that say what an agent is to do: one that no answer shows is ignored.
-INSTRUCTION_TYPES: tuple[str, ...] = ("instruction", "preference", "rule", "adaptation", "feedback", "procedural")
 SETTLED_STATUSES: tuple[MemoryState, ...] = ("superseded", "invalid", "archived", "graduated", "expired")
 
 

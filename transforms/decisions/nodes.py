@@ -23,6 +23,7 @@ HEALTH_REVIEWED = TableInput(
     (
         *("memory_id", "project", "agent", "user_id", "scope", "memory_type", "status", "content", "created_at"),
         *("pinned", "injected_count", "reference_count", "last_referenced_at", "confirmed_count", "contradicted_count"),
+        *("followed_count", "not_followed_count", "followed_low", "followed_high"),
         *("confidence", "need_30d", "fades_at", "trend", "verdict", "reasons", "expires_at"),
     ),
 )

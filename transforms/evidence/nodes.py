@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from slowwave.transforms.core.node import Handed, LandedInput, Node, ReuseByDay
 from slowwave.transforms.evidence.chunks.tables import ChunkUse
+from slowwave.transforms.evidence.followed.counts import FOLLOWED_COUNTS
 from slowwave.transforms.evidence.followed.tables import InstructionChecks
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.tables import (
@@ -36,6 +37,7 @@ WORD_VECTORS = Handed("word_vectors", "Vectors of words, from a model that is in
 USED_MEMORIES = Handed("used_memories", "Interactions and the memories that their answer relies on.")
 INSTRUCTIONS = Handed("checkable_instructions", "What answers can be checked for by each memory that says it.")
 INSTRUCTED = Handed("instructed_interactions", "Interactions that such a memory was injected into.")
+FOLLOWED = Handed("followed_counts", "How many checked answers follow each instruction, and how many do not.")
 CHECKED_TEXTS = LandedInput(Interactions, ("interaction_id", "prompt", "response"), keys=INSTRUCTED)
 CHUNK_DAYS = Handed("chunk_days", "How often each chunk and each document was used on the day.")
 
@@ -186,6 +188,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         unless_empty="instructed",
         grain="day",
     ),
+    Node("", query=FOLLOWED_COUNTS, outputs=(FOLLOWED,), inputs={"checks": InstructionChecks}),
     Node(
         "slowwave.transforms.evidence.chunks.use:chunk_days",
         outputs=(CHUNK_DAYS,),

@@ -7,6 +7,7 @@ from typing import Protocol
 import polars as pl
 
 from slowwave.transforms.core.frames import Frame, Lazy, selected
+from slowwave.transforms.core.statistics import beta_interval
 from slowwave.transforms.evidence.tables import ReferenceDays
 from slowwave.transforms.health.memory_health import memory_health
 from slowwave.transforms.health.params import HealthParams, ReviewParams, VerdictParams
@@ -30,6 +31,7 @@ def judged_health(
     days: Lazy[ReferenceDays],
     eligible: pl.LazyFrame,
     stale: Lazy[StaleInjections],
+    followed: pl.LazyFrame,
     outcomes: pl.LazyFrame,
     use: pl.LazyFrame,
     held: pl.LazyFrame,
@@ -43,6 +45,7 @@ def judged_health(
         days: reference_days of all days, stacked.
         eligible: memory_id, eligible_count, of all days.
         stale: of `stale_injections`.
+        followed: memory_id, followed_count, not_followed_count of the instructions that were checked.
         outcomes: of `memory_outcomes`.
         use: `memories` of `memory_use`.
         held: of `forgetting_evidence`: per memory_id whether it is_held.
@@ -54,10 +57,20 @@ def judged_health(
     known = (
         memory_health(states, days, eligible, outcomes, use, is_held, params)
         .join(stale_exposure(stale), on="memory_id", how="left", maintain_order="left")
-        .with_columns(pl.col("stale_injected_count").fill_null(0))
+        .join(followed, on="memory_id", how="left", maintain_order="left")
+        .with_columns(pl.col("stale_injected_count", "followed_count", "not_followed_count").fill_null(0))
         .collect()
     )
+    known = known.hstack(_following_interval(known, mass))
     told = verdicts(known.lazy(), today, params.verdict, interval_mass=mass)
     judged = known.join(told.collect(), on="memory_id", maintain_order="left")
     worth = review_value(judged, params.review, interval_mass=mass).select("memory_id", "review_value")
     return selected(MemoryHealth, judged.join(worth, on="memory_id", how="left", maintain_order="left"))
+
+
+def _following_interval(known: pl.DataFrame, mass: float) -> pl.DataFrame:
+    """Return followed_low and followed_high of these memories: NULL where no answer was checked."""
+    followed, not_followed = (known[name].to_numpy() + 1.0 for name in ("followed_count", "not_followed_count"))
+    is_checked = pl.Series(followed + not_followed > 2)  # noqa: PLR2004 - the prior alone
+    ends = zip(("followed_low", "followed_high"), beta_interval(followed, not_followed, mass), strict=True)
+    return pl.DataFrame({name: pl.select(pl.when(is_checked).then(pl.Series(end))).to_series() for name, end in ends})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slowwave.transforms.core.node import Handed, Node, PartitionNames, Resumed, ReuseByDay, SameValues, TableInput
-from slowwave.transforms.evidence.nodes import CURRENT_MEMORIES, MEMORY_STATES
+from slowwave.transforms.evidence.nodes import CURRENT_MEMORIES, FOLLOWED, MEMORY_STATES
 from slowwave.transforms.evidence.tables import (
     MemoryDays,
     MemoryReferences,
@@ -102,6 +102,7 @@ HEALTH: tuple[Node, ...] = (
             "days": ReferenceDays,
             "eligible": TOUCHES,
             "stale": StaleInjections,
+            "followed": FOLLOWED,
             "outcomes": MEMORY_OUTCOMES,
             "use": MEMORY_USE,
             "held": FORGETTING_EVIDENCE,

@@ -78,6 +78,22 @@ class MemoryHealth(Table):
         " count.",
         counts="cited",
     )
+    followed_count: int = column(
+        "Interactions whose answer does all that it says, by checks that can tell (`followed/1`): see"
+        " instruction_checks. 0 of a memory that is no instruction, or that no check can tell of.",
+        counts="followed",
+    )
+    not_followed_count: int = column(
+        "Interactions whose answer does not, by such a check. Of all others nothing is said.", counts="not_followed"
+    )
+    followed_low: float | None = column(
+        "Lower end of the credible interval (90 % by default) of the share of answers that follow it, with a uniform"
+        " prior; each answer counts once. NULL: none was checked.",
+        unit="0-1",
+    )
+    followed_high: float | None = column(
+        "Upper end of it. Below one half the instruction is ignored. NULL: as followed_low.", unit="0-1"
+    )
     reference_count: int = column(
         "Interactions whose answer quotes or uses it: a lower bound on its real use.", counts="references"
     )

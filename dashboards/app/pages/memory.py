@@ -58,6 +58,8 @@ _COUNTS = {
     "echoed": ("echoed", "echoed_count"),
     "used": ("used", "used_count"),
     "cited": ("cited", "cited_count"),
+    "followed": ("followed", "followed_count"),
+    "not followed": ("not_followed", "not_followed_count"),
     "referenced": ("references", "reference_count"),
     "confirmed": ("confirmed", "confirmed_count"),
     "contradicted": ("contradicted", "contradicted_count"),

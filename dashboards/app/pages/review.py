@@ -28,19 +28,19 @@ from slowwave.dashboards.links import opened_by, project_view
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.words import number_of
 from slowwave.flows.kernel.errors import UserError
+from slowwave.transforms.core.vocabularies import REVIEW_KINDS
 
 _MOST = 100_000
 _ROWS = 20
 _SHOWN = 100
 _QUEUE_COLUMNS = ("text", "kind", "reason", "sessions", "interactions", "succeeded", "failed", "project")
-_KINDS = ("harmful", "contradiction", "outdated", "expiring", "candidate", "merge", "doubtful", "fading", "unused")
 
 
 def review_page(published: Published) -> None:
     """Draw the page."""
     bar = scope_bar(published, "Review", "review_queue")
     with bar.row:
-        kind = choice("Kind", "kind", _KINDS, unchosen="All kinds", is_bare=True)
+        kind = choice("Kind", "kind", REVIEW_KINDS, unchosen="All kinds", is_bare=True)
     if are_decisions_allowed():
         landed_decision()
     else:

@@ -30,7 +30,6 @@ from slowwave.flows.ask.why.queries import (
     CHECKS,
     ELIGIBLE,
     ENDED,
-    HAS_CHECKS,
     INTERACTION,
     IS_PROJECT,
     MEMORY,
@@ -151,26 +150,21 @@ class Publish:
         deciding = [row for row in attempts if row["is_deciding"]]
         ended = [row for row in deciding if row["is_referenced"]]
         eligible, problem = self._eligible(memory_id, state["eligible_count"])
-        checks = self.records(CHECKS, id=memory_id) if self._rows(HAS_CHECKS) else []
-        followed = {
-            name: [_about(row, "saw") for row in checks if row["is_followed"] == is_so]
-            for name, is_so in (("followed", True), ("not_followed", False))
-            if checks
-        }
+        # what an earlier release published does not say
+        checks = self.records(CHECKS, id=memory_id) if "followed_count" in state else []
         return {
             "memory_id": memory_id,
             "memory": {k: v for k, v in state.items() if k not in {*COUNTED.values(), "memory_id"}},
-            "counts": {name: state[column] for name, column in COUNTED.items() if column in state}
-            | {name: len(rows) for name, rows in followed.items()},
+            "counts": {name: state[column] for name, column in COUNTED.items() if column in state},
             "eligible": eligible,
             "injected": injected,
-            # what an earlier release published does not say
             "stale": self.records(STALE, id=memory_id) if "stale_injected_count" in state else [],
             "echoed": echoed,
             "used": used,
             "cited": [_about(row) for row in references if row.get("is_cited")],
             "references": referenced,
-            **followed,
+            "followed": [_about(row, "saw") for row in checks if row["is_followed"]],
+            "not_followed": [_about(row, "saw") for row in checks if not row["is_followed"]],
             "confirmed": [_about(row, *_OF_END) for row in ended if row["success"]],
             "contradicted": [_about(row, *_OF_END) for row in ended if not row["success"]],
             "failed_with": [_about(row, *_OF_END) for row in deciding if row["is_injected"] and not row["success"]],

@@ -45,7 +45,6 @@ WHERE memory_id = $id
 ORDER BY occurred_at DESC, interaction_id
 """
 
-HAS_CHECKS = "SELECT 1 FROM duckdb_tables() WHERE table_name = 'instruction_checks'"
 CHECKS = """
 SELECT
     interaction_id,

@@ -73,7 +73,7 @@ def memory_facts(found: Record) -> list[Fact]:
             "figures",
             [
                 f"injected {counts['injected']:,}{late}, {named}",
-                _describe_following(counts),
+                _describe_following(counts, state),
                 ended if expected is None else f"{ended} ({expected:.1f} expected)",
                 confidence_words(state),
                 lift_words(state),
@@ -95,11 +95,13 @@ def memory_facts(found: Record) -> list[Fact]:
     ]
 
 
-def _describe_following(counts: Record) -> str:
-    """Return how many of the checked answers follow an instruction; '' where none was checked."""
-    if "followed" not in counts:
+def _describe_following(counts: Record, state: Record) -> str:
+    """Return how many of the checked answers follow an instruction, with the interval; '' where none was checked."""
+    if state.get("followed_low") is None:
         return ""
-    return f"followed in {counts['followed']:,} of {counts['followed'] + counts['not_followed']:,} answers checked"
+    checked = format_count(counts["followed"] + counts["not_followed"], "answer")
+    interval = f"{state['followed_low']:.2f} to {state['followed_high']:.2f}"
+    return f"followed in {counts['followed']:,} of {checked} checked (90 % credible interval {interval})"
 
 
 def _describe_authors(changes: Sequence[Record]) -> str:

@@ -78,7 +78,7 @@ def memory_evidence(found: Record) -> list[EvidenceEvent]:
             [piece for row, piece in outcomes if row.get("basis") != _INFERRED],
             [piece for row, piece in outcomes if row.get("basis") == _INFERRED],
             [_of(row, f"injected while {row['status']}") for row in found["stale"]],
-            [_of(row, "not followed") for row in found.get("not_followed", ())],
+            [_of(row, "not followed") for row in found["not_followed"]],
             [_of(row, "quoted") for row in found["echoed"] if not row["in_prompt"]],
             [_of(row, "used") for row in found["used"]],
             [_of(row, "quoted, as the prompt did") for row in found["echoed"] if row["in_prompt"]],

@@ -216,7 +216,7 @@ def test_nothing_is_written_and_nobody_is_kept_waiting(
             "verdict/1 was retired after release 0.1.0: verdict/3 replaced it; there is verdict/3",
         ),
         ("scorecard/1", "scorecard/2", "scorecard/1 was retired after release 0.1.0: scorecard/2 replaced it; "),
-        ("review_queue/3", "review_queue/5", "review_queue/3 was retired before a release had it: review_queue/5"),
+        ("review_queue/3", "review_queue/6", "review_queue/3 was retired before a release had it: review_queue/6"),
         ("base_rate/1", "laplace/1", "base_rate/1 is not computed alone: no param chooses it"),
     ],
 )

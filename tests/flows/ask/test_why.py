@@ -207,8 +207,8 @@ def ids(rows: list[dict[str, Any]]) -> list[str]:
 def test_every_count_is_listed_newest_first(why):
     found = why("m1").found
     used = len(found["used"])
-    counts = {"eligible": 4, "injected": 2, "echoed": 3, "used": used, "cited": 2, "references": 3}
-    assert found["counts"] == {**counts, "stale": 0, "confirmed": 0, "contradicted": 0}
+    counts = {"eligible": 4, "injected": 2, "echoed": 3, "used": used, "cited": 2, "references": 3, "followed": 0}
+    assert found["counts"] == {**counts, "not_followed": 0, "stale": 0, "confirmed": 0, "contradicted": 0}
     assert all(0.5 < row["used_score"] <= 1 for row in found["used"])
     assert ids(found["eligible"]) == ["i4", "i3", "i2", "i1"]
     assert ids(found["injected"]) == ["i4", "i1"]
@@ -363,8 +363,8 @@ def test_the_lists_of_all_memories_of_a_sample_are_as_long_as_their_counts(tmp_p
     with closing(duckdb.connect(serving, read_only=True)) as connection:
         published = connection.execute(
             "SELECT memory_id, eligible_count, injected_count, stale_injected_count, echoed_count, used_count, "
-            "cited_count, reference_count, confirmed_count, contradicted_count, created_at, status "
-            "FROM memory_health ORDER BY memory_id"
+            "cited_count, followed_count, not_followed_count, reference_count, confirmed_count, contradicted_count, "
+            "created_at, status FROM memory_health ORDER BY memory_id"
         ).fetchall()
         publish = Publish(connection, Path(home.settings.lake), serving.stem)
         chosen = published[::3]  # a spread of them: each takes some milliseconds
@@ -373,16 +373,15 @@ def test_the_lists_of_all_memories_of_a_sample_are_as_long_as_their_counts(tmp_p
             assert found
             lists = [found[name] for name in found["counts"]]
             assert [len(set(ids(rows))) for rows in lists] == list(found["counts"].values())
-            of_checks = {"followed", "not_followed"}  # they are in `instruction_checks`, and of instructions alone
-            assert counts == [count for name, count in found["counts"].items() if name not in of_checks]
+            assert counts == list(found["counts"].values())
             winning = [change for change in found["changes"] if change["is_winning"]]
             assert [change["changed_at"] for change in winning][-1:] == ([created_at] if status else [])
             assert len({change["changed_at"] for change in winning}) == len(winning)
         assert sum(row[1] for row in chosen) > 100
         assert sum(row[5] for row in published) > 5
         assert sum(row[6] for row in chosen) > 5
-        assert sum(row[7] for row in chosen) > 5
-        assert sum(row[8] + row[9] for row in published) > 5
+        assert sum(row[9] for row in chosen) > 5
+        assert sum(row[10] + row[11] for row in published) > 5
 
 
 def test_the_winning_change_is_the_one_that_was_published(why, home):

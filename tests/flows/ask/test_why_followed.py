@@ -14,7 +14,7 @@ FOLLOWS, DOES_NOT, TELLS_NOTHING = "The colour is off.", "The color is off, and 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
     made = SmallHome(Path(tmp_path_factory.mktemp("followed")) / "home")
-    answers = [FOLLOWS] * 4 + [DOES_NOT] * 8 + [TELLS_NOTHING] * 3
+    answers = [FOLLOWS] * 4 + [DOES_NOT] * 12 + [TELLS_NOTHING] * 3
     made.land(
         memory("british", project="shop", memory_type="preference", content="Answer in British English."),
         memory("push", project="shop", memory_type="preference", content="Run the linter before pushing."),
@@ -42,31 +42,37 @@ def run_command(home: SmallHome, *command: str) -> str:
 
 def test_why_lists_as_many_answers_as_each_count_says(home: SmallHome):
     told = json.loads(run_command(home, "why", "british", "--format", "json"))
-    assert (told["counts"]["followed"], told["counts"]["not_followed"]) == (4, 8)
+    assert (told["counts"]["followed"], told["counts"]["not_followed"]) == (4, 12)
     assert [row["interaction_id"] for row in told["followed"]] == ["i3", "i2", "i1", "i0"]
     assert {row["saw"] for row in told["not_followed"]} == {"British English (color, center)"}
-    assert len(told["not_followed"]) == 8
+    assert len(told["not_followed"]) == 12
     screen = run_command(home, "why", "british")
-    assert "followed in 4 of 12 answers checked" in screen
+    assert "followed in 4 of 16 answers checked (90 % credible interval 0.12 to 0.46)" in screen
     assert "not followed" in screen
     every = run_command(home, "why", "british", "--all")
-    assert "not_followed 8: " in every
+    assert "not_followed 12: " in every
     assert "British English (color, center)" in every
 
 
 def test_of_what_no_check_can_tell_nothing_is_said(home: SmallHome):
     told = json.loads(run_command(home, "why", "push", "--format", "json"))
-    assert "followed" not in told["counts"]
+    assert (told["counts"]["followed"], told["counts"]["not_followed"]) == (0, 0)
     assert "followed" not in run_command(home, "why", "push")
 
 
 def test_ignored_is_what_is_not_followed_and_not_what_is_not_repeated(home: SmallHome):
     (ignored,) = json.loads(run_command(home, "sql", "ignored_instructions", "--format", "json"))
-    assert (ignored["memory_id"], ignored["checked_count"], ignored["not_followed_count"]) == ("british", 12, 8)
+    assert (ignored["memory_id"], ignored["checked_count"], ignored["not_followed_count"]) == ("british", 16, 12)
     (unchecked,) = json.loads(run_command(home, "sql", "unchecked_instructions", "--format", "json"))
-    assert (unchecked["memory_id"], unchecked["injected_count"]) == ("push", 15)
+    assert (unchecked["memory_id"], unchecked["injected_count"]) == ("push", 19)
     (followed,) = json.loads(run_command(home, "sql", "followed_instructions", "--format", "json"))
-    assert (followed["checked_count"], followed["followed_count"], followed["last_not_followed"]) == (12, 4, "i11")
+    assert (followed["checked_count"], followed["followed_count"], followed["last_not_followed"]) == (16, 4, "i15")
+
+
+def test_review_asks_about_an_ignored_instruction_by_its_answers(home: SmallHome):
+    items = json.loads(run_command(home, "review", "list", "--format", "json"))
+    assert [(item["kind"], item["memory_ids"]) for item in items] == [("ignored", ["british"]), ("unused", ["push"])]
+    assert items[0]["reason"].startswith("Not followed in 12 of 16 checked answers")
 
 
 def test_the_first_screen_says_so(home: SmallHome):

@@ -35,7 +35,7 @@ def ids(evidence):
 
 
 def memory_rows(**rows):
-    names = ("confirmed", "contradicted", "failed_with", "stale", "echoed", "used", "cited", "injected")
+    names = ("confirmed", "contradicted", "failed_with", "stale", "not_followed", "echoed", "used", "cited", "injected")
     return {"memory": {"is_harmful": False}, **{name: [] for name in names}} | rows
 
 

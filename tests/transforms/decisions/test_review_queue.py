@@ -17,7 +17,6 @@ from thorough import examples
 
 from slowwave.transforms.core.frames import empty, framed
 from slowwave.transforms.core.schema import polars_schema
-from slowwave.transforms.core.vocabularies import INSTRUCTION_TYPES
 from slowwave.transforms.decisions.review.items import item_id, statement_ids
 from slowwave.transforms.decisions.review.queue import ReviewEvidence, review_queue
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
@@ -34,6 +33,7 @@ def health(*rows: Row) -> pl.DataFrame:
     known = {
         "project": "shop", "memory_type": "knowledge", "status": "active", "created_at": START, "reasons": ["So."],
         "verdict": "keep", "contradicted_count": 0, "reference_count": 0, "pinned": False,
+        "followed_count": 0, "not_followed_count": 0,
     }  # fmt: skip
     schema = {n: t for n, t in polars_schema(MemoryHealth).items() if n not in {"run_id", "as_of"}}
     return pl.DataFrame([{**known, "content": f"Text of {row['memory_id']}", **row} for row in rows], schema=schema)
@@ -190,6 +190,13 @@ TROUBLED = {
     "harmful": {"verdict": "harmful", "contradicted_count": 7},
     "doubtful": {"verdict": "review", "contradicted_count": 7, "reference_count": 9},
     "fading": {"verdict": "review", "trend": "weakening", "reference_count": 9},
+    "ignored": {
+        "verdict": "keep",
+        "followed_count": 1,
+        "not_followed_count": 9,
+        "followed_low": 0.033,
+        "followed_high": 0.364,
+    },
     "unused": {"verdict": "review"},
 }
 
@@ -199,11 +206,14 @@ def test_a_troubled_memory_waits_until_decided_and_again_when_its_evidence_chang
     memory = {"memory_id": "m", **TROUBLED[kind]}
     found = evidence(known=health(memory), references=references(("m", "i1"), ("m", "i2"), ("other", "i3")))
     (row,) = queue(found)
-    assert (row["kind"], row["memory_ids"], row["interactions_count"], row["reason"]) == (kind, ["m"], 2, "So.")
+    assert (row["kind"], row["memory_ids"], row["interactions_count"]) == (kind, ["m"], 2)
+    ignored = "Not followed in 9 of 10 checked answers (followed in 0.03 to 0.36 of all, with 90 % probability)"
+    assert row["reason"] == (ignored if kind == "ignored" else "So.")
     decided = pl.DataFrame([row]).select("item_id", "fingerprint")
     assert queue(replace(found, decided=decided)) == []
     changes: list[Row] = [{"content": "Another text"}]
-    changes.append({"contradicted_count": 8} if kind in {"harmful", "doubtful"} else {"last_referenced_at": START})
+    more = {"harmful": {"contradicted_count": 8}, "ignored": {"not_followed_count": 10}}
+    changes.append((more | {"doubtful": more["harmful"]}).get(kind, {"last_referenced_at": START}))
     for change in changes:
         again = replace(found, decided=decided, health=health({**memory, **change}))
         assert [item["item_id"] for item in queue(again)] == [row["item_id"]]
@@ -346,18 +356,21 @@ def test_first_comes_what_most_sessions_speak_for() -> None:
     assert [row["rank"] for row in rows] == [1, 2, 3, 4]
 
 
-@each("memory_type", [*INSTRUCTION_TYPES, "knowledge", "identity"])
-def test_before_these_comes_harm_and_then_instructions_that_are_ignored(memory_type: str) -> None:
+def test_before_these_comes_harm_and_then_instructions_that_are_ignored() -> None:
     known = health(
         {"memory_id": "doubted rule", "memory_type": "rule", **TROUBLED["doubtful"]},
-        {"memory_id": "unread", "memory_type": memory_type, **TROUBLED["unused"]},
+        {"memory_id": "unread rule", "memory_type": "rule", **TROUBLED["unused"]},
+        {"memory_id": "ignored", **TROUBLED["ignored"]},
         {"memory_id": "harms", **TROUBLED["harmful"]},
     )
     found = evidence(statements({"interaction_id": "i1"}), known, references=references(("doubted rule", "i1")))
-    kinds = [row["kind"] for row in queue(found)]
-    assert kinds.pop(0) == "harmful"
-    assert kinds.pop(0 if memory_type in INSTRUCTION_TYPES else -1) == "unused"
-    assert kinds == ["candidate", "doubtful"]
+    assert [row["kind"] for row in queue(found)] == ["harmful", "ignored", "candidate", "doubtful", "unused"]
+
+
+def test_an_instruction_that_answers_follow_is_not_unused_whatever_their_words() -> None:
+    followed = {"followed_count": 5, "not_followed_count": 5, "followed_low": 0.27, "followed_high": 0.73}
+    found = health({"memory_id": "m", **TROUBLED["unused"]}, {"memory_id": "n", **TROUBLED["unused"], **followed})
+    assert [row["memory_ids"] for row in queue(evidence(known=found))] == [["m"]]
 
 
 ROWS = st.lists(

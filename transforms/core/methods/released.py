@@ -211,13 +211,13 @@ RELEASED: tuple[Method, ...] = (
         golden=("review_value-1/memory_health",),
     ),
     Method(
-        id="review_queue/5",
+        id="review_queue/6",
         computes="What waits for a person's word, and in which order.",
         implementation="slowwave.transforms.decisions.review.queue.review_queue",
         chosen_by=("review_queue.method",),
         reads=("review_queue",),
-        changed="What costs most to leave comes first: harmful memories, then instructions that are ignored.",
-        golden=("review_queue-5/review_queue",),
+        changed="An instruction is ignored if checks say that most answers do not follow it; words do not tell.",
+        golden=("review_queue-6/review_queue",),
     ),
     Method(
         id="forgetting/3",

@@ -230,6 +230,15 @@ RETIRED: tuple[RetiredMethod, ...] = (
         },
     ),
     RetiredMethod(
+        id="review_queue/5",
+        computed="What waits for a person's word, and in which order.",
+        reason="It took instructions whose words no answer repeats for ignored, also those that answers follow.",
+        successor="review_queue/6",
+        golden={
+            "review_queue-5/review_queue": "7f075fc9fade99a5e7f256927f7e6a824cb75039bc110aa6621c0794402eed85",
+        },
+    ),
+    RetiredMethod(
         id="forgetting/1",
         computed="Which memories may be archived, and by which rule or quota.",
         reason="What was superseded or invalid when it landed was never eligible, and so never planned.",

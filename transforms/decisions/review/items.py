@@ -6,7 +6,7 @@ from datetime import datetime
 
 import polars as pl
 
-from slowwave.transforms.core.figures import count_with_noun
+from slowwave.transforms.core.figures import count_with_noun, decimals
 from slowwave.transforms.core.hashing import DIGEST_BYTES, digest, digests, hash_texts
 from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.decisions.review.params import QueueParams, ReviewQueueParams
@@ -151,14 +151,16 @@ def extracted_candidates(statements: pl.LazyFrame, health: pl.DataFrame, params:
 
 
 def troubled_memories(health: pl.DataFrame, as_of: datetime, params: ReviewQueueParams) -> pl.DataFrame:
-    """Active memories that are harmful, need a look, or fade though they are needed: items.
+    """Active memories that are harmful, not followed, need a look, or fade though they are needed: items.
 
     What needs a look is `unused` without a detected use, `fading` where it has faded or its trend goes down, else
-    `doubtful`. Asked again when: a harmful or doubtful one, of more failures after references, or of another text; the
-    others, of a later reference or another text.
+    `doubtful`; an instruction that answers followed is not unused, whatever their words. Asked again when: a harmful or
+    doubtful one, of more failures after references, or of another text; an ignored one, of ten times as many answers
+    that do not follow it, or of another text; the others, of a later reference or another text.
     """
     active = health.filter(pl.col("status") == "active", pl.col("content").is_not_null())
     is_harmful = pl.col("verdict") == "harmful"
+    is_ignored = (pl.col("followed_high") < params.ignored_below).fill_null(value=False)
     days_left = (pl.col("fades_at") - pl.lit(as_of, dtype=pl.Datetime("us"))).dt.total_days()
     is_needed = ~pl.col("pinned") & (days_left <= params.fading_days) & (pl.col("need_30d") >= params.fading_need)
     is_needed = is_needed.fill_null(value=False)
@@ -166,6 +168,8 @@ def troubled_memories(health: pl.DataFrame, as_of: datetime, params: ReviewQueue
     kind = (
         pl.when(is_harmful)
         .then(pl.lit("harmful"))
+        .when(is_ignored)
+        .then(pl.lit("ignored"))
         .when(is_needed)
         .then(pl.lit("fading"))
         .when(pl.col("reference_count") == 0)
@@ -175,14 +179,34 @@ def troubled_memories(health: pl.DataFrame, as_of: datetime, params: ReviewQueue
         .otherwise(pl.lit("doubtful"))
     )
     last_us = pl.col("last_referenced_at").dt.timestamp("us").fill_null(0)
-    troubled = active.filter(is_harmful | is_needed | (pl.col("verdict") == "review")).with_columns(
+    needs_look = (pl.col("verdict") == "review") & ~((kind == "unused") & (pl.col("followed_count") > 0))
+    evidence = (
+        pl.when(kind.is_in(["harmful", "doubtful"]))
+        .then("contradicted_count")
+        .when(kind == "ignored")
+        .then(pl.col("not_followed_count").cast(pl.String).str.len_bytes().cast(pl.Int64))
+        .otherwise(last_us)
+    )
+    troubled = active.filter(is_harmful | is_ignored | is_needed | needs_look).with_columns(
         kind.alias("kind"),
-        pl.when(kind.is_in(["harmful", "doubtful"])).then("contradicted_count").otherwise(last_us).alias("evidence"),
+        evidence.alias("evidence"),
         pl.col("reasons").list.first().alias("said"),
     )
     fades = pl.when(days_left > 0).then(pl.lit("Fades by")).otherwise(pl.lit("Faded by"))
-    reason = pl.when(~is_harmful & (pl.col("verdict") != "review")).then(
-        pl.format("{} {} though it may be needed", fades, pl.col("fades_at").dt.strftime("%Y-%m-%d"))
+    checked = count_with_noun(pl.col("followed_count") + pl.col("not_followed_count"), "checked answer")
+    reason = (
+        pl.when(pl.col("kind") == "ignored")
+        .then(
+            pl.format(
+                "Not followed in {} of {} (followed in {} to {} of all, with 90 % probability)",
+                "not_followed_count",
+                checked,
+                decimals(pl.col("followed_low")),
+                decimals(pl.col("followed_high")),
+            )
+        )
+        .when(~is_harmful & (pl.col("verdict") != "review"))
+        .then(pl.format("{} {} though it may be needed", fades, pl.col("fades_at").dt.strftime("%Y-%m-%d")))
     )
     return troubled.select(
         item_ids(troubled, pl.col("kind"), "memory_id"),

@@ -15,7 +15,7 @@ class ReviewQueueParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Annotated[str, chosen_method("review_queue.method")] = "review_queue/5"
+    method: Annotated[str, chosen_method("review_queue.method")] = "review_queue/6"
     min_sessions: int = Field(
         default=1, ge=1, description="Sessions in which an answer, not only its prompt, must state a candidate."
     )
@@ -24,6 +24,12 @@ class ReviewQueueParams(BaseModel):
     )
     marked_items: int = Field(
         default=1_000, ge=0, description="Items, the first, in whose texts what differs is marked."
+    )
+    ignored_below: float = Field(
+        default=0.5,
+        gt=0,
+        lt=1,
+        description="An instruction is ignored if the share of answers that follow it is surely below this.",
     )
     fading_days: int = Field(default=30, ge=0, description="A memory that fades within so many days is shown...")
     fading_need: float = Field(default=0.1, gt=0, le=1, description="... if its need_30d is at least this.")

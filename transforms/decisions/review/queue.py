@@ -10,7 +10,7 @@ import polars as pl
 from slowwave.transforms.core.figures import count_with_noun
 from slowwave.transforms.core.frames import Frame, selected
 from slowwave.transforms.core.schema import choose_columns, polars_schema
-from slowwave.transforms.core.vocabularies import INSTRUCTION_TYPES, REVIEW_KINDS
+from slowwave.transforms.core.vocabularies import REVIEW_KINDS
 from slowwave.transforms.decisions.review.candidate_evidence import judged_candidates, shown_signs
 from slowwave.transforms.decisions.review.items import (
     disputed_memories,
@@ -150,8 +150,7 @@ _COUNTED = choose_columns(
 
 def _urgency() -> pl.Expr:
     """0 of what is harmful, 1 of instructions that are ignored, 2 of all others."""
-    is_ignored = (pl.col("kind") == "unused") & pl.col("memory_type").is_in(INSTRUCTION_TYPES)
-    return pl.when(pl.col("kind") == "harmful").then(0).when(is_ignored).then(1).otherwise(2)
+    return pl.when(pl.col("kind") == "harmful").then(0).when(pl.col("kind") == "ignored").then(1).otherwise(2)
 
 
 def _by_evidence(ranked: pl.DataFrame, is_guessed: pl.Expr, likelihoods: pl.DataFrame) -> pl.DataFrame:

@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import ClassVar, Literal
 
 from slowwave.transforms.core.schema import State, Table, column
-from slowwave.transforms.core.vocabularies import AS_OF, INSTRUCTION_TYPES, RUN_ID, ReviewKind
+from slowwave.transforms.core.vocabularies import AS_OF, RUN_ID, ReviewKind
 
 # The kinds in the order in which they are shown where as much speaks for each; and those that are about one memory.
-ABOUT_ONE: tuple[ReviewKind, ...] = ("harmful", "expiring", "doubtful", "fading", "unused")
+ABOUT_ONE: tuple[ReviewKind, ...] = ("harmful", "ignored", "expiring", "doubtful", "fading", "unused")
 
 
 class StatementSigns(State):
@@ -35,20 +35,20 @@ class ReviewQueue(Table):
 
     item_id: str = column("Key: the review item: digest of its kind and of what it is about.")
     rank: int = column(
-        "Place in the queue, from 1: harmful memories, then unused instructions (of the types"
-        f" {', '.join(INSTRUCTION_TYPES)}), then the others, guessed merges last; each by rank_score, kind as listed"
-        " below, item_id; of the places of candidates those that most speaks for have the first, of those of guessed"
-        " merges the likeliest."
+        "Place in the queue, from 1: harmful memories, then ignored instructions, then the others, guessed merges last;"
+        " each by rank_score, kind as listed below, item_id; of the places of candidates those that most speaks for"
+        " have the first, of those of guessed merges the likeliest."
     )
     rank_score: int = column(
         "Sessions that speak for a look at it: in which a candidate was stated and not just repeated from the prompt,"
         " in which the memories of another kind were injected or referenced. An interaction without one is its own."
     )
     kind: ReviewKind = column(
-        "Kind of review item. harmful: lowers success; contradiction: memories at odds; outdated: in use though a later"
-        " memory replaces it or takes it back; expiring: referenced often, and about to expire; candidate: not in use"
-        " yet; merge: memories that say the same; doubtful: failed more often than expected; fading: has faded, is"
-        " weakening or stale, or fades though it is needed; unused: no use was detected."
+        "Kind of review item. harmful: lowers success; ignored: an instruction that most answers do not follow, by"
+        " checks; contradiction: memories at odds; outdated: in use though a later memory replaces it or takes it back;"
+        " expiring: referenced often, and about to expire; candidate: not in use yet; merge: memories that say the"
+        " same; doubtful: failed more often than expected; fading: has faded, is weakening or stale, or fades though it"
+        " is needed; unused: no use was detected."
     )
     project: str = column("Project; '' is none.")
     user_id: str | None = column(

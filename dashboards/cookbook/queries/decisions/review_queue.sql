@@ -1,5 +1,5 @@
 -- question: What needs a decision by a person, and why?
--- columns: rank – place among all; kind – harmful, contradiction, outdated, expiring, candidate, merge, doubtful,
+-- columns: rank – place among all; kind – harmful, ignored, contradiction, outdated, expiring, candidate, merge, doubtful,
 --   fading or unused; project – its project; user_id – the user whose alone it is, null is: the project's;
 --   memory_type – of the memory it is or would be; text – what to read; sessions – that state it, or had its memories;
 --   interactions – in them; in_prompt – of them those whose prompt said it already; succeeded – of them those whose

@@ -13,7 +13,7 @@ SELECT
     c.expected,
     count(*) AS checked_count,
     count_if(c.is_followed) AS followed_count,
-    followed_count / checked_count AS followed_share,
+    count_if(c.is_followed) / count(*) AS followed_share,
     arg_max(c.interaction_id, (c.occurred_at, c.interaction_id)) FILTER (NOT c.is_followed) AS last_not_followed,
     arg_max(c.saw, (c.occurred_at, c.interaction_id)) FILTER (NOT c.is_followed) AS saw
 FROM instruction_checks AS c

@@ -9,7 +9,7 @@ WHERE
     status = 'active'
     AND memory_type IN ('instruction', 'preference', 'rule', 'adaptation', 'feedback', 'procedural')
     AND injected_count >= $at_least::BIGINT
-    AND memory_id NOT IN (SELECT memory_id FROM instruction_checks)
+    AND followed_low IS NULL
     AND coalesce(project, '') LIKE $project ESCAPE '\'
     AND (agent LIKE $agent ESCAPE '\' OR coalesce(agent, '') = '')
     AND coalesce(user_id, '') LIKE $user ESCAPE '\'

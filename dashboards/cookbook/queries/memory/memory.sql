@@ -11,7 +11,10 @@
 --   (interactions) – could have used it; injected_count (interactions) – were given it; stale_injected_count (interactions)
 --   – of them when it was superseded, invalid or expired; last_stale_injected_at (UTC) – the last of these; stale_hours
 --   (hours) – from when it became so to the last of these; echoed_count (interactions) –
---   answers that quote its first words; used_count (interactions) – answers that use it in other words, a minimum; cited_count (interactions) – answers that name it themselves, part of no other count; reference_count
+--   answers that quote its first words; used_count (interactions) – answers that use it in other words, a minimum; cited_count (interactions) – answers that name it themselves, part of no other count; followed_count
+--   (interactions) – answers that do what it says, by a check that can tell; not_followed_count (interactions) – that do
+--   not; followed_low (0-1) – lower end of the 90 % interval of the share that does, NULL: none was checked;
+--   followed_high (0-1) – upper end; reference_count
 --   (interactions) – quoted or used; first_referenced_at (UTC) – the first of them;
 --   last_referenced_at (UTC) – the last of them; stated_references (references) – as the store it comes from counted,
 --   part of no other count; stated_last_referenced_at (UTC) – the last of those; confirmed_count (interactions) – referenced in attempts that
@@ -63,6 +66,10 @@ SELECT
     h.echoed_count,
     h.used_count,
     h.cited_count,
+    h.followed_count,
+    h.not_followed_count,
+    h.followed_low,
+    h.followed_high,
     h.reference_count,
     h.first_referenced_at,
     h.last_referenced_at,

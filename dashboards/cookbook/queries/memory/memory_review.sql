@@ -1,5 +1,5 @@
 -- question: Which decisions about one memory does a person have to make?
--- columns: rank – place in the queue; kind – harmful, contradiction, outdated, expiring, candidate, merge, doubtful,
+-- columns: rank – place in the queue; kind – harmful, ignored, contradiction, outdated, expiring, candidate, merge, doubtful,
 --   fading or unused; reason – why it needs one; text – what to read; item_id – as `slowwave review` takes it
 -- params: memory_id
 SELECT rank, kind, reason, text, item_id
