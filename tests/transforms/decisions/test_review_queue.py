@@ -207,7 +207,7 @@ def test_a_troubled_memory_waits_until_decided_and_again_when_its_evidence_chang
     found = evidence(known=health(memory), references=references(("m", "i1"), ("m", "i2"), ("other", "i3")))
     (row,) = queue(found)
     assert (row["kind"], row["memory_ids"], row["interactions_count"]) == (kind, ["m"], 2)
-    ignored = "Not followed in 9 of 10 checked answers (followed in 0.03 to 0.36 of all, with 90 % probability)"
+    ignored = "Not followed in 9 of 10 checked answers (90 % interval of the share followed: 0.03 to 0.36)"
     assert row["reason"] == (ignored if kind == "ignored" else "So.")
     decided = pl.DataFrame([row]).select("item_id", "fingerprint")
     assert queue(replace(found, decided=decided)) == []

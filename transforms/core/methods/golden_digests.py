@@ -48,7 +48,7 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "project_health-2/project_health": "f8d1decea74c597c541ea169c6c40f8156e109a8796eb031a747e2a697f02f69",
     "project_health-2-shares/project_health": "84dfa7f6d49aca63bc4179af7414fdba984c93ce319d5343e3b227502f5d37cb",
     "regret-1/regret": "51feadd115e26a1800a63aeb357320b534347db94dad0de71b8d72a25abcfa10",
-    "review_queue-6/review_queue": "0f4bea395419cdb7c1323925653b30bc9be3810896fd20c192328874ea6871bc",
+    "review_queue-6/review_queue": "50405f31df1ab984896b41ae132e507e36f75a892b12c9fdbc12052c596f13cb",
     "review_value-1/memory_health": "3b054d06c1a4e69e0ff8f77cc7e71078aa890428889831907142c25410b5cf41",
     "strength-2/memory_health": "b40409c1629e7e148f1005fd61e01f338854b2792a3e374f20b16b0da376a3fc",
     "strength-2/scorecard": "abc04872d63edf90bbff8670f0bf7562a95832ea14eac0be09c708737ea80fe8",

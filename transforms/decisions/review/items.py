@@ -198,7 +198,7 @@ def troubled_memories(health: pl.DataFrame, as_of: datetime, params: ReviewQueue
         pl.when(pl.col("kind") == "ignored")
         .then(
             pl.format(
-                "Not followed in {} of {} (followed in {} to {} of all, with 90 % probability)",
+                "Not followed in {} of {} (90 % interval of the share followed: {} to {})",
                 "not_followed_count",
                 checked,
                 decimals(pl.col("followed_low")),
