@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from functools import cache
 
 from slowwave.transforms.core.node import Given, LandedInput, Node, Reuse, ReuseByDay, ReuseByDifference, in_order
-from slowwave.transforms.core.schema import State, Table
+from slowwave.transforms.core.schema import Landed, State, Table
 from slowwave.transforms.decisions.nodes import DECIDING
-from slowwave.transforms.evidence.nodes import EVIDENCE_NODES
+from slowwave.transforms.evidence.nodes import EVIDENCE_NODES, TEXTS
 from slowwave.transforms.health.nodes import HEALTH
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.landing.ledger_tables import LEDGER, RunSteps
@@ -25,10 +25,24 @@ from slowwave.transforms.usage.nodes import USAGE
 NODES: tuple[Node, ...] = in_order(
     (*LANDING, *EVIDENCE_NODES, *LEARNING, *USAGE, *HEALTH, *LIFT, *OBSERVATIONS, *DECIDING, *ANSWERING)
 )
+_GIVEN_BY: dict[Given, Node] = {given: node for node in NODES for given in node.outputs}
+
+
+def node_of(given: Given) -> Node:
+    """The node that gives it."""
+    return _GIVEN_BY[given]
+
+
+# The landed tables that anything is made from.
+READ_LANDED: tuple[type[Landed], ...] = tuple(dict.fromkeys(rows.of for node in NODES for rows in node.landed))
 # Kept in the lake, a file per table and day, named after what it was computed from.
 EVIDENCE: tuple[type[Table], ...] = tuple(table for node in NODES if node.is_in_lake for table in node.tables)
-# Of them those that a large day has found bucket by bucket.
-BUCKETED: tuple[type[Table], ...] = tuple(table for node in NODES if node.in_buckets for table in node.tables)
+# Of them those that planning a day finds, those that may be deleted by age, those that a large day has found bucket by
+# bucket, and of these those that are found in texts.
+PLANNED: tuple[type[Table], ...] = tuple(table for table in EVIDENCE if node_of(table).reads)
+EXPIRING: tuple[type[Table], ...] = tuple(table for table in EVIDENCE if node_of(table).expires)
+BUCKETED: tuple[type[Table], ...] = tuple(table for table in EVIDENCE if node_of(table).in_buckets)
+FOUND_IN_TEXTS: tuple[type[Table], ...] = tuple(table for table in BUCKETED if TEXTS in node_of(table).landed)
 # Carried from night to night: kept in the lake, of each run that changed it.
 STATES: tuple[type[State], ...] = tuple(node.state for node in NODES if node.state is not None)
 # Computed anew by each publish, but for the days whose rows it takes over.
@@ -43,13 +57,6 @@ BY_DAY: Mapping[type[Table], ReuseByDay] = {t: how for t, how in REUSE.items() i
 BY_DIFFERENCE: Mapping[type[Table], ReuseByDifference] = {
     table: how for table, how in REUSE.items() if isinstance(how, ReuseByDifference)
 }
-
-_GIVEN_BY: dict[Given, Node] = {given: node for node in NODES for given in node.outputs}
-
-
-def node_of(given: Given) -> Node:
-    """The node that gives it."""
-    return _GIVEN_BY[given]
 
 
 @cache

@@ -26,6 +26,7 @@ from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.engine import suited_engine
 from slowwave.flows.lake.lake import Lake, landed_lake
+from slowwave.flows.lake.run_ledger import read_run
 from slowwave.flows.nightly.build import build
 from slowwave.flows.nightly.nightly import make_plan
 from slowwave.flows.publish.plan import BuildPlan, DayPlan
@@ -34,7 +35,7 @@ from slowwave.flows.publish.run import Progress, Run
 from slowwave.transforms.core.methods.registry import compared_by, method
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.graph import EVIDENCE, PUBLISHED
-from slowwave.transforms.landing.ledger_tables import Runs, SetAside
+from slowwave.transforms.landing.ledger_tables import SetAside
 from slowwave.transforms.params import Params
 
 # A lake to compute from without writing into it: what would have to be built there is built aside.
@@ -155,7 +156,7 @@ def _as_of_current(settings: Settings) -> datetime | None:
 
 def _row_of(lake: Lake, serving: Path) -> dict[str, Any]:
     """A run as the ledger has it; {} where it has none."""
-    rows = lake.ledger(Runs).filter(pl.col("run_id") == serving.stem)
+    rows = read_run(lake, serving)
     return rows.row(0, named=True) if rows.height else {}
 
 

@@ -37,12 +37,12 @@ from slowwave.flows.lake.files import WHOLE_FORMAT
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.horizons import read_horizon
 from slowwave.flows.lake.partitions import partitions_of
+from slowwave.flows.lake.run_ledger import has_ended
 from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.nightly.nights import ledger, running, stopped_night
 from slowwave.flows.nightly.notify import notify_settings
-from slowwave.transforms.evidence.tables import DayInputs, MemoryEligibility
-from slowwave.transforms.graph import EVIDENCE, SERVING
-from slowwave.transforms.landing.ledger_tables import Runs
+from slowwave.transforms.evidence.tables import DayInputs
+from slowwave.transforms.graph import EVIDENCE, EXPIRING, SERVING
 
 _LEFT_OVER_SECONDS = 3600.0
 _LEAST_FREE_BYTES = 10**9
@@ -321,10 +321,7 @@ def _current(settings: Settings, lake: Lake | None) -> CheckLine:
         return CheckLine(
             "current", "warn", f"{current.name} has no {_some(absent)}: another version wrote it", _PUBLISH_ANEW
         )
-    if (
-        lake is not None
-        and lake.ledger(Runs).filter(run_id=current.stem).filter(pl.col("status") != "started").is_empty()
-    ):
+    if lake is not None and not has_ended(lake, current.stem):
         todo = "the next run enters it: run `slowwave nightly`"
         return CheckLine("current", "warn", f"run {current.stem} opens, but is not in the ledger", todo)
     return CheckLine(
@@ -343,8 +340,7 @@ def _evidence(settings: Settings, lake: Lake) -> CheckLine:
         f"{table.name} of {day}"
         for table in EVIDENCE
         for day, name in partitions_of(used, table).items()
-        if not lake.has_evidence(table, day, name)
-        and not (table is MemoryEligibility and expired and day < expired.before)
+        if not lake.has_evidence(table, day, name) and not (table in EXPIRING and expired and day < expired.before)
     ]
     if gone:
         says = f"{format_count(len(gone), 'partition')} of current cannot be found: {_some(gone)}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from slowwave.flows.cli.run import asked_time, tell_unread_params
 from slowwave.flows.engines.settings import EngineSettings, engine_settings
 from slowwave.flows.imports.connections import connections
@@ -14,13 +12,13 @@ from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.lake import Lake, landed_lake
+from slowwave.flows.lake.run_ledger import read_run
 from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.nightly.screen import day_lines
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import BuildPlan
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import PUBLISHED, params_behind
-from slowwave.transforms.landing.ledger_tables import Runs
 from slowwave.transforms.params import Params
 
 
@@ -56,8 +54,7 @@ def _engine_lines(engine: EngineSettings) -> Lines:
 
 def _params_lines(settings: Settings, lake: Lake, params: Params) -> Lines:
     """That params are not those of the last publish, which keeps their digest alone; and what those stated decide."""
-    current = current_run(settings)
-    rows = lake.ledger(Runs).filter(pl.col("run_id") == (current.stem if current else ""))
+    rows = read_run(lake, current_run(settings))
     if rows.is_empty() or rows["params_hash"].item() == params.params_hash():
         return []
     lines = [("params", "changed since the last publish: every table is published anew")]

@@ -83,7 +83,14 @@ def with_texts(lake: Lake, table: type[Table], rows: pl.DataFrame) -> Iterator[p
         yield found.sort(table.key)
 
 
-def shown_text() -> pl.Expr:
+def landing_ledger(lake: Lake) -> Iterator[tuple[type[Table], Iterator[pl.LazyFrame]]]:
+    """Yield each ledger table that landing writes, and its rows as they are published, some at a time."""
+    yield RunFiles, iter([lake.ledger(RunFiles).lazy()])
+    for table, refused in zip((Quarantine, QuarantineResolved), refused_rows(lake), strict=True):
+        yield table, (rows.lazy().with_columns(_shown_text()) for rows in with_texts(lake, table, refused))
+
+
+def _shown_text() -> pl.Expr:
     """`raw_text` as it is published: enough to see what it is, and no more than a serving file can hold of many."""
     return pl.col("raw_text").str.head(_SHOWN_CHARACTERS)
 

@@ -43,7 +43,7 @@ def erase_from_lake(lake: Lake, erasure: Erasure, *, rehearses: bool = False) ->
         for table in LANDED:
             gone[table.name] += _erase_landed(lake, erasure, table.name)
         gone["moved_keys"] += _erase_moved_keys(lake, erasure)
-        for table in RETAINED:
+        for table in RETAINED.values():
             gone[table.name] += _erase_retained(lake, table.name, sought)
     gone["decisions"] += _erase_decisions(lake, sought, rehearses=rehearses)
     kept = _erase_kept_files(lake, sought, rehearses=rehearses)

@@ -49,6 +49,7 @@ from slowwave.flows.lake.lifetime.horizons import (
 )
 from slowwave.flows.lake.lifetime.raw_files import read_raw_frames, rewrite_rows
 from slowwave.flows.lake.partitions import name_of
+from slowwave.flows.lake.run_ledger import read_run
 from slowwave.flows.land.quarantine import kept_path
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import BuildPlan
@@ -60,9 +61,10 @@ from slowwave.transforms.evidence.retained_evidence import (
     kept_statements,
 )
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
-from slowwave.transforms.evidence.tables import DayInputs, MemoryEligibility, MemoryReferences
+from slowwave.transforms.evidence.tables import DayInputs, MemoryReferences
+from slowwave.transforms.graph import EXPIRING
 from slowwave.transforms.landing.erasure import TEXTS_OF
-from slowwave.transforms.landing.ledger_tables import Quarantine, QuarantineResolved, Runs
+from slowwave.transforms.landing.ledger_tables import Quarantine, QuarantineResolved
 from slowwave.transforms.landing.tables import Interactions, Memories
 
 _DAY_SECONDS = 86_400
@@ -212,7 +214,7 @@ class _PublishedDays:
     def __init__(self, settings: Settings, lake: Lake) -> None:
         current = current_run(settings)
         name = current.stem if current else ""
-        run = lake.ledger(Runs).filter(pl.col("run_id") == name)
+        run = read_run(lake, current)
         inputs = lake.ledger(DayInputs).filter(pl.col("run_id") == name)
         self._days = {(row["landed_table"], row["day"]): row for row in inputs.iter_rows(named=True)}
         self.as_of: datetime = run["as_of"].item() if run.height else datetime.min  # noqa: DTZ901 - nothing is seen
@@ -249,17 +251,14 @@ class _PublishedDays:
 
 
 def _expire_evidence(lake: Lake, days: int, *, rehearses: bool) -> ExpiredCounts:
-    """Delete the stretches of eligibility of days that ended so many days ago."""
+    """Delete the partitions that may expire of days that ended so many days ago."""
     before = _move_horizon(lake, "evidence", days)
-    files = [
-        file
-        for day, of_day in lake.files(f"evidence/{MemoryEligibility.name}").items()
-        if day < before
-        for file in of_day
-    ]
-    expired = ExpiredCounts()
-    for file in files:
-        expired.note("partition of memory_eligibility", file.size)
+    expired, files = ExpiredCounts(), list[LakeFile]()
+    for table in EXPIRING:
+        old = [file for day, of_day in lake.files(f"evidence/{table.name}").items() if day < before for file in of_day]
+        for file in old:
+            expired.note(f"partition of {table.name}", file.size)
+        files += old
     if files and not rehearses:
         declare_horizon(lake.root, "evidence", Horizon(before, utc_now()))
         storage_of(lake.root).remove(file.path for file in files)

@@ -21,7 +21,7 @@ def build(run: Run, plan: BuildPlan, *, verify: bool = False) -> list[DayPlan]:
     from slowwave.flows.publish.build_tasks import build_tasks
 
     wanted = plan.to_build
-    rounds = build_tasks(run, plan.log, wanted, verify=verify)
+    rounds = build_tasks(run.engine, run.run_id, plan.log, wanted, verify=verify)
     run.progress("replay", 0, len(wanted))
     if run.engine.name == "local":
         _build_here(run, plan.log, rounds)

@@ -9,17 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-import polars as pl
-
 from slowwave.flows.imports.connections import Imported, received_deliveries
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.run_ledger import read_run
 from slowwave.flows.lifetime.erasure import ErasureTargets, RepeatedRows, begin_erasure, read_unfinished_erasure
 from slowwave.flows.lifetime.erasure_steps import ErasurePreview, describe_targets, preview_erasure
 from slowwave.flows.nightly.nightly import NightlyResult, land_paths, nightly
 from slowwave.flows.publish.run import Progress, no_progress, start_run
-from slowwave.transforms.landing.ledger_tables import Runs
 
 
 @dataclass(frozen=True)
@@ -65,6 +63,5 @@ def _publish_without(settings: Settings, progress: Progress) -> NightlyResult:
 
 
 def _read_current_as_of(settings: Settings, lake: Lake) -> datetime | None:
-    current = current_run(settings)
-    rows = lake.ledger(Runs).filter(pl.col("run_id") == (current.stem if current else ""))
+    rows = read_run(lake, current_run(settings))
     return None if rows.is_empty() else rows["as_of"].item()

@@ -24,6 +24,7 @@ from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.horizons import read_horizon
 from slowwave.flows.lake.lifetime.tombstones import is_erasing
 from slowwave.flows.lake.misfits import explain_read_error
+from slowwave.flows.lake.run_ledger import read_run
 from slowwave.flows.land.inbox import inbox_deliveries, inbox_otlp, passed_over
 from slowwave.flows.land.land import Delivery, Landing, LandingReport, compact_landed
 from slowwave.flows.land.readings import home_readings
@@ -35,7 +36,7 @@ from slowwave.flows.publish.run import Progress, Run, no_progress, start_run
 from slowwave.flows.publish.serving import Finding, is_readable, swap_in
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.landing.decisions_table import Decisions
-from slowwave.transforms.landing.ledger_tables import RunFiles, Runs
+from slowwave.transforms.landing.ledger_tables import RunFiles
 from slowwave.transforms.landing.tables import LANDED
 
 if TYPE_CHECKING:
@@ -293,7 +294,7 @@ def _skipped_quickly(run: Run) -> NightlyResult | None:
     is_waiting = inbox_deliveries(run.settings.inbox) or inbox_otlp(run.settings.inbox)
     if current is None or run.params.llm.model or is_waiting or is_erasing(run.lake.root):
         return None
-    rows = run.lake.ledger(Runs).filter(pl.col("run_id") == current.stem)
+    rows = read_run(run.lake, current)
     if rows.is_empty() or not _published_today(run, rows.row(0, named=True)):
         return None
     if _newest_change(run.lake) > rows["finished_at"].item():
@@ -365,8 +366,7 @@ def _has_refused_since(lake: Lake, run_id: str) -> bool:
 def _nothing_new(run: Run, plan: BuildPlan, *, explicit: bool) -> str:
     """Why current can stay; '' when it cannot."""
     current = current_run(run.settings)
-    ledger = run.lake.ledger(Runs)
-    rows = ledger.filter(pl.col("run_id") == (current.stem if current else ""))
+    rows = read_run(run.lake, current)
     if current is None or rows.is_empty() or not is_readable(current):
         return ""
     row = rows.row(0, named=True)

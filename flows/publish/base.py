@@ -18,14 +18,14 @@ import polars as pl
 
 from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.lake.lifetime.tombstones import is_erasing
+from slowwave.flows.lake.run_ledger import read_run
 from slowwave.flows.publish.plan import BuildPlan
 from slowwave.flows.publish.serving import DayHashes, day_hashes, fetch_frame, table_hashes
 from slowwave.transforms.core.node import Given, LandedInput, SameValues
 from slowwave.transforms.core.schema import Landed, Table
+from slowwave.transforms.evidence.nodes import REPLAYED
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import BY_DAY, BY_DIFFERENCE, EVIDENCE, node_of
-from slowwave.transforms.landing.ledger_tables import Runs
-from slowwave.transforms.landing.tables import Interactions
 
 # Of fewer rows than this, all are written in less time than it takes to find out which may stay.
 FEWEST_ROWS = 10_000
@@ -71,8 +71,7 @@ def base_of(current: Path | None, plan: BuildPlan, value: Callable[[type[Table]]
     lake = plan.log.lake
     if current is None or plan.full or is_erasing(lake.root):  # a copy of it would hold what goes
         return None
-    rows = lake.ledger(Runs).filter(
-        pl.col("run_id") == current.stem,
+    rows = read_run(lake, current).filter(
         pl.col("params_hash") == plan.log.params.params_hash(),
         pl.col("code_hash") == code_hash(),
     )
@@ -97,7 +96,7 @@ def base_of(current: Path | None, plan: BuildPlan, value: Callable[[type[Table]]
 def _changed_days(given: Given, plan: BuildPlan, inputs: pl.DataFrame, as_of: datetime) -> list[date]:
     """The days on which what is given is not as it was of the inputs and the `as_of` of an earlier publish."""
     if given in EVIDENCE:
-        return _differing_days(inputs, plan.inputs, Interactions, "fingerprint")
+        return _differing_days(inputs, plan.inputs, REPLAYED.of, "fingerprint")
     if isinstance(given, type) and issubclass(given, Landed):
         return _differing_days(inputs, plan.inputs, given, "rows_hash")
     landed = {taken.of for taken in node_of(given).taken if isinstance(taken, LandedInput)}

@@ -6,7 +6,7 @@ import atexit
 import json
 import os
 import resource
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -15,6 +15,7 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 
+from slowwave.flows.engines.settings import EngineSettings
 from slowwave.flows.kernel.doors import home_umask
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.stage_costs import StageCosts, heard_by
@@ -29,14 +30,13 @@ from slowwave.flows.publish.replay import (
     days_bytes,
     planned_inputs,
     search_bucket,
-    write_eligibility,
+    write_planned,
 )
 from slowwave.flows.publish.replay_inputs import Times, divide_rows
-from slowwave.flows.publish.run import Run
+from slowwave.transforms.core.schema import Table
 from slowwave.transforms.evidence.buckets import ORDER, buckets_count
-from slowwave.transforms.evidence.tables import MemoryEligibility
-from slowwave.transforms.graph import BUCKETED
-from slowwave.transforms.landing.tables import Interactions
+from slowwave.transforms.evidence.nodes import REPLAYED
+from slowwave.transforms.graph import FOUND_IN_TEXTS, PLANNED
 from slowwave.transforms.params import Params
 
 # What a task takes at its most, in slices of text: what is made of a slice is several times as large.
@@ -118,15 +118,17 @@ class Built:
     peak_bytes: int = 0
 
 
-def build_tasks(run: Run, log: LogAsOf, wanted: Sequence[DayPlan], *, verify: bool) -> list[list[BuildTask]]:
+def build_tasks(
+    engine: EngineSettings, run_id: str, log: LogAsOf, wanted: Sequence[DayPlan], *, verify: bool
+) -> list[list[BuildTask]]:
     """What is to be done, in rounds: of large days, what one has written or found is what the next goes on from.
 
     Small days are built as many together as a worker may hold, and as few as give every worker something to do.
     """
-    slice_bytes = run.engine.memory // _SLICES
+    slice_bytes = engine.memory // _SLICES
     common = Replay(
         lake=_address(log.lake),
-        run_id=run.run_id,
+        run_id=run_id,
         as_of=log.as_of,
         params=log.params.model_dump_json(),
         params_hash=log.params.params_hash(),
@@ -135,12 +137,12 @@ def build_tasks(run: Run, log: LogAsOf, wanted: Sequence[DayPlan], *, verify: bo
         verify=verify,
     )
     sizes = days_bytes(log, wanted)
-    buckets = large_days(wanted, sizes, run.engine.memory)
+    buckets = large_days(wanted, sizes, engine.memory)
     small = [plan for plan in wanted if plan.day not in buckets]
     large = [_large(common, log, plan, buckets[plan.day]) for plan in wanted if plan.day in buckets]
-    parts = 1 if run.engine.name == "local" else _TASKS_PER_WORKER * run.engine.workers
+    parts = 1 if engine.name == "local" else _TASKS_PER_WORKER * engine.workers
     return [
-        [replace(task, is_begun=False) for task in large if MemoryEligibility.name in task.plans[0].missing],
+        [replace(task, is_begun=False) for task in large if _lacks_any(PLANNED, task.plans[0])],
         [
             *(replace(task, bucket=bucket) for task in large for bucket in range(len(task.buckets))),
             *(BuildTask(common, tuple(plans)) for plans in batches_of_days(log, small, sizes, slice_bytes, parts)),
@@ -151,7 +153,7 @@ def build_tasks(run: Run, log: LogAsOf, wanted: Sequence[DayPlan], *, verify: bo
 
 def _large(common: Replay, log: LogAsOf, plan: DayPlan, buckets: int) -> BuildTask:
     """The task that finishes a large day."""
-    parts = divide_rows(Interactions, log.files(Interactions)[plan.day], ORDER, buckets)
+    parts = divide_rows(REPLAYED.of, log.files(REPLAYED.of)[plan.day], ORDER, buckets)
     return BuildTask(common, (plan,), tuple(parts), planned_inputs(log, plan, keep=True).times)
 
 
@@ -165,9 +167,13 @@ def large_days(wanted: Sequence[DayPlan], bytes_of: Mapping[date, int], memory: 
 
     `memory`: bytes that a worker should stay below.
     """
-    searched = [plan.day for plan in wanted if any(table.name in plan.missing for table in BUCKETED)]
+    searched = [plan.day for plan in wanted if _lacks_any(FOUND_IN_TEXTS, plan)]
     counts = {day: buckets_count(bytes_of[day], memory // _BUCKETS) for day in searched}
     return {day: count for day, count in counts.items() if count > 1}
+
+
+def _lacks_any(tables: Iterable[type[Table]], plan: DayPlan) -> bool:
+    return any(table.name in plan.missing for table in tables)
 
 
 def replay(log: LogAsOf, task: BuildTask) -> int:
@@ -177,7 +183,7 @@ def replay(log: LogAsOf, task: BuildTask) -> int:
         within = task.buckets[task.bucket]
         search_bucket(log, task.plans[0], within, task.times, common.slice_bytes, verify=common.verify)
     elif not task.is_begun:
-        write_eligibility(log, task.plans[0], verify=common.verify)
+        write_planned(log, task.plans[0], verify=common.verify)
     else:
         build_days(log, task.plans, common.verify, common.slice_bytes, task.buckets)
     return task.finishes

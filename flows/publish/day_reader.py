@@ -61,7 +61,7 @@ class DayReader:
 
     def _narrow(self, rows: LandedInput, days: Iterable[date], of: pl.LazyFrame | None) -> pl.LazyFrame:
         """Hashes take longer to read than most else."""
-        names = self._log.column_renames(rows)
+        names = rows.renames
         return self._log.rows(rows, days, of).select([names.get(name, name) for name in rows.columns])
 
     def scan(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime, time
 from functools import cached_property
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -20,8 +21,8 @@ from slowwave.transforms.evidence.nodes import MEMORY_CHANGES, MEMORY_POOL
 from slowwave.transforms.evidence.reach import knows_expiry
 from slowwave.transforms.evidence.states import memory_pool, memory_states, states_over_time
 from slowwave.transforms.graph import node_of
-from slowwave.transforms.landing.decisions_table import Decisions
-from slowwave.transforms.landing.tables import LANDED, Interactions, Memories
+from slowwave.transforms.landing.nodes import DECIDED
+from slowwave.transforms.landing.tables import LANDED
 from slowwave.transforms.landing.versions import is_visible, winning_versions
 from slowwave.transforms.params import Params
 
@@ -29,6 +30,8 @@ from slowwave.transforms.params import Params
 _MANY_FILES = 8
 _KEYS_AT_ONCE = 8_000_000
 _LEAST_BYTES = 24  # of a row: those of key_hash, and of row_hash
+
+_Found = TypeVar("_Found")
 
 
 class LogAsOf:
@@ -38,28 +41,29 @@ class LogAsOf:
         self.lake = lake
         self.as_of = as_of
         self.params = params
-        self._files: dict[str, dict[date, list[LakeFile]]] = {}
-        self._moved_away: dict[str, pl.DataFrame] = {}
-        self._moved_hashes_of: dict[str, dict[date, list[str]]] = {}
-        self._set_aside: dict[str, pl.DataFrame] = {}
-        self._set_aside_hashes_of: dict[str, dict[date, list[str]]] = {}
-        self._beaten_of: dict[tuple[str, date], pl.DataFrame] = {}
+        self._found: dict[tuple[object, ...], Any] = {}
         self.kept_inputs = KeptInputs()
+
+    def _find_once(self, key: tuple[object, ...], find: Callable[[], _Found]) -> _Found:
+        if key not in self._found:
+            self._found[key] = find()
+        return self._found[key]
 
     def files(self, table: type[Landed]) -> dict[date, list[LakeFile]]:
         """The files of the days that begin before `as_of`."""
-        if table.name not in self._files:
-            listed = self.lake.files(table.name)
-            self._files[table.name] = {day: files for day, files in listed.items() if day_start(day) < self.as_of}
-        return self._files[table.name]
+        return self._find_once(("files", table), lambda: self._list_files(table))
+
+    def _list_files(self, table: type[Landed]) -> dict[date, list[LakeFile]]:
+        listed = self.lake.files(table.name)
+        return {day: files for day, files in listed.items() if day_start(day) < self.as_of}
 
     def signature(self, table: type[Landed], day: date) -> str:
         """Digest of the names of a day's files, of what moved away or is set aside, and of `as_of` where it cuts."""
         files = self.files(table).get(day, [])
         is_cut = any(file.newest_us >= microseconds(self.as_of) for file in files)
-        away = self._moved_hashes(table).get(day, ())
+        away = self._find_once(("moved by day", table), lambda: _hashes_by_day(self.moved_away(table))).get(day, ())
         parts = [*(file.path.name for file in files), "", *away, self.as_of.isoformat() if is_cut else ""]
-        aside = self._set_aside_hashes(table).get(day)
+        aside = self._find_once(("set aside by day", table), lambda: self._set_aside_hashes(table)).get(day)
         return digest([*parts, "set aside", *aside] if aside else parts)
 
     @cached_property
@@ -74,22 +78,17 @@ class LogAsOf:
 
     def set_aside(self, table: type[Landed]) -> pl.DataFrame:
         """Row versions that count nowhere, one per check they fail: key, row_hash, check, reason and their times."""
-        if table.name not in self._set_aside:
-            by_decision = self.left_out.filter(pl.col("landed_table") == table.name).drop("landed_table")
-            files = [file for of_day in self.files(table).values() for file in of_day]
-            failed = self.checks.find_failed_rows(table, files) if table in LANDED else by_decision.clear()
-            self._set_aside[table.name] = pl.concat([failed, by_decision])
-        return self._set_aside[table.name]
+        return self._find_once(("set aside", table), lambda: self._find_set_aside(table))
+
+    def _find_set_aside(self, table: type[Landed]) -> pl.DataFrame:
+        by_decision = self.left_out.filter(pl.col("landed_table") == table.name).drop("landed_table")
+        files = [file for of_day in self.files(table).values() for file in of_day]
+        failed = self.checks.find_failed_rows(table, files) if table in LANDED else by_decision.clear()
+        return pl.concat([failed, by_decision])
 
     def _set_aside_hashes(self, table: type[Landed]) -> dict[date, list[str]]:
-        """The hashes of `set_aside` by day, sorted."""
-        if table.name not in self._set_aside_hashes_of:
-            by_day: dict[date, list[str]] = {}
-            rows = self.set_aside(table).select(pl.col("happened_at").dt.date(), "row_hash").unique().sort("row_hash")
-            for day, row_hash in rows.iter_rows():
-                by_day.setdefault(day, []).append(row_hash)
-            self._set_aside_hashes_of[table.name] = by_day
-        return self._set_aside_hashes_of[table.name]
+        rows = self.set_aside(table).select(pl.col("happened_at").dt.date().alias("day"), "row_hash")
+        return _hashes_by_day(rows.unique())
 
     def drop_set_aside(self, table: type[Landed], rows: pl.LazyFrame) -> pl.LazyFrame:
         """`rows` without those that are set aside."""
@@ -97,18 +96,7 @@ class LogAsOf:
 
     def moved_away(self, table: type[Landed]) -> pl.DataFrame:
         """(day, row_hash) of visible versions that lose to a version of their key on another day."""
-        if table.name not in self._moved_away:
-            self._moved_away[table.name] = self._find_moved_away(table)
-        return self._moved_away[table.name]
-
-    def _moved_hashes(self, table: type[Landed]) -> dict[date, list[str]]:
-        """The hashes of `moved_away` by day, sorted."""
-        if table.name not in self._moved_hashes_of:
-            by_day: dict[date, list[str]] = {}
-            for day, row_hash in self.moved_away(table).sort("day", "row_hash").rows():
-                by_day.setdefault(day, []).append(row_hash)
-            self._moved_hashes_of[table.name] = by_day
-        return self._moved_hashes_of[table.name]
+        return self._find_once(("moved away", table), lambda: self._find_moved_away(table))
 
     def _find_moved_away(self, table: type[Landed]) -> pl.DataFrame:
         keys = self.lake.moved_keys(table)
@@ -163,35 +151,24 @@ class LogAsOf:
         ]
         part = pl.concat([pl.LazyFrame(schema=polars_schema(table)), *found]).filter(within.holds())
         part = self._select_columns(table, part, rows.columns).filter(is_visible(table, self.as_of))
-        part = _without(_without(part, self._beaten(table, day), "row_hash"), self.moved_away(table), "day", "row_hash")
-        return part.unique(subset="row_hash", keep="any").rename(self.column_renames(rows))
+        beaten = self._find_once(("beaten", table, day), lambda: self._find_beaten(table, day))
+        part = _without(_without(part, beaten, "row_hash"), self.moved_away(table), "day", "row_hash")
+        return part.unique(subset="row_hash", keep="any").rename(rows.renames)
 
-    def _beaten(self, table: type[Landed], day: date) -> pl.DataFrame:
+    def _find_beaten(self, table: type[Landed], day: date) -> pl.DataFrame:
         """row_hash of the visible versions that lose to one of their key on the same day: few."""
-        if (table.name, day) not in self._beaten_of:
-            files = self.files(table)[day]
-            told = (*table.key, table.event_time, "recorded_at", "row_hash", "key_hash")
-            rows = scan_declared(table, with_columns(files, told))
-            compared = rows.join(_several(table, files), on="key_hash", how="semi")
-            seen = (
-                self._select_columns(table, compared, ())
-                .filter(is_visible(table, self.as_of))
-                .unique("row_hash")
-                .collect()
-            )
-            won = winning_versions(table, seen.lazy(), self.as_of)
-            lost = seen.lazy().join(won, on="row_hash", how="anti").select("row_hash")
-            self._beaten_of[table.name, day] = lost.collect()
-        return self._beaten_of[table.name, day]
+        files = self.files(table)[day]
+        rows = scan_declared(
+            table, with_columns(files, (*table.key, table.event_time, "recorded_at", "row_hash", "key_hash"))
+        )
+        compared = self._select_columns(table, rows.join(_several(table, files), on="key_hash", how="semi"), ())
+        seen = compared.filter(is_visible(table, self.as_of)).unique("row_hash").collect()
+        won = winning_versions(table, seen.lazy(), self.as_of)
+        return seen.lazy().join(won, on="row_hash", how="anti").select("row_hash").collect()
 
     def rows(self, rows: LandedInput, days: Iterable[date], of: pl.LazyFrame | None = None) -> pl.LazyFrame:
         """The winning rows as far as they are read; of interactions `created_at` is `occurred_at` from here on."""
-        return self.winners(rows.of, days, rows.columns, of).rename(self.column_renames(rows))
-
-    @staticmethod
-    def column_renames(rows: LandedInput) -> dict[str, str]:
-        """What columns are called once they are read."""
-        return {"created_at": "occurred_at"} if rows.of is Interactions else {}
+        return self.winners(rows.of, days, rows.columns, of).rename(rows.renames)
 
     @cached_property
     def states(self) -> pl.DataFrame:
@@ -200,14 +177,15 @@ class LogAsOf:
 
     def stated_states(self) -> pl.LazyFrame:
         """Memory states in which nothing expires."""
-        return memory_states(self.rows(MEMORY_CHANGES, self.files(Memories)), self.params.scopes)
+        return memory_states(self.rows(MEMORY_CHANGES, self.files(MEMORY_CHANGES.of)), self.params.scopes)
 
     @cached_property
     def decisions(self) -> pl.LazyFrame:
         """Decisions visible at `as_of` that took effect."""
-        rows = self.lake.scan_rows(Decisions, [file for files in self.files(Decisions).values() for file in files])
-        seen = rows.filter(is_visible(Decisions, self.as_of)).collect()
-        return winning_versions(Decisions, effective_decisions(self.lake, seen).lazy(), self.as_of).collect().lazy()
+        table = DECIDED.of
+        rows = self.lake.scan_rows(table, [file for files in self.files(table).values() for file in files])
+        seen = rows.filter(is_visible(table, self.as_of)).collect()
+        return winning_versions(table, effective_decisions(self.lake, seen).lazy(), self.as_of).collect().lazy()
 
     @property
     def failed_rows(self) -> pl.DataFrame:
@@ -247,9 +225,14 @@ def _several(table: type[Landed], files: Sequence[LakeFile]) -> pl.LazyFrame:
     return pl.concat(found).to_frame().lazy()
 
 
+def _hashes_by_day(rows: pl.DataFrame) -> dict[date, list[str]]:
+    """row_hash of the rows of each day, sorted."""
+    return dict(rows.group_by("day").agg(pl.col("row_hash").sort()).rows())
+
+
 def effective_decisions(lake: Lake, decisions: pl.DataFrame) -> pl.DataFrame:
     """Of landed decisions those whose status changes, if they make any, are in the memory log."""
-    return effective(decisions, lake.row_hashes(Memories, decisions["decided_at"].dt.date().unique().sort()))
+    return effective(decisions, lake.row_hashes(MEMORY_CHANGES.of, decisions["decided_at"].dt.date().unique().sort()))
 
 
 def day_start(day: date) -> datetime:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, cached_property
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -23,11 +24,11 @@ from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.replay_inputs import ReplayInputs, together
 from slowwave.transforms.core.hashing import digest, rows_digest
 from slowwave.transforms.core.schema import Landed, Table, choose_columns, polars_schema
-from slowwave.transforms.evidence.tables import DayInputs, MemoryEligibility
-from slowwave.transforms.graph import EVIDENCE
-from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.evidence.nodes import MEMORY_CHANGES, REPLAYED
+from slowwave.transforms.evidence.tables import DayInputs
+from slowwave.transforms.graph import EVIDENCE, EXPIRING, READ_LANDED
 from slowwave.transforms.landing.schema_changes import lacks_only_new_columns
-from slowwave.transforms.landing.tables import LANDED, Interactions, Memories, Outcomes
+from slowwave.transforms.landing.tables import LANDED
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,14 @@ class BuildPlan:
         self.log = log
         self.full = full
         self._evidence_hash = log.params.evidence_hash()
-        self._eligible_from = read_horizon(log.lake.root, "evidence")
+        self._expired = read_horizon(log.lake.root, "evidence")
         self._known: dict[_Key, _Row] = {}
         self._before: dict[tuple[str, date], _Row] = {}
         for row in earlier.sort("run_id").iter_rows(named=True):
             self._known[_cache_key(row)] = row
             self._before[row["landed_table"], row["day"]] = row
-        plain = (Memories, Outcomes, Decisions)
-        self.inputs = [*(row for table in plain for row in self._plain_inputs(table)), *self._replay_inputs()]
+        plain = (self._plain_inputs(table) for table in READ_LANDED if table is not REPLAYED.of)
+        self.inputs = [*chain(*plain), *self._replay_inputs()]
         self.days = [self._day_plan(row, full=full) for row in self.inputs if row["fingerprint"]]
 
     @property
@@ -104,8 +105,8 @@ class BuildPlan:
             "day": day,
             "rows_signature": self.log.signature(table, day),
             "memories_signature": memories_signature,
-            "evidence_hash": self._evidence_hash if table is Interactions else "",
-            "evidence_columns": evidence_columns() if table is Interactions else None,
+            "evidence_hash": self._evidence_hash if table is REPLAYED.of else "",
+            "evidence_columns": evidence_columns() if table is REPLAYED.of else None,
             "fingerprint": "",
             "partitions": None,
         }
@@ -129,13 +130,13 @@ class BuildPlan:
         return found
 
     def _replay_inputs(self) -> Iterator[_Row]:
-        memory_days = sorted(self.log.files(Memories))
+        memory_days = sorted(self.log.files(MEMORY_CHANGES.of))
         signature, seen = digest([]), 0
-        for day in sorted(self.log.files(Interactions)):
+        for day in sorted(self.log.files(REPLAYED.of)):
             while seen < len(memory_days) and memory_days[seen] <= day:
-                signature = digest([signature, self.log.signature(Memories, memory_days[seen])])
+                signature = digest([signature, self.log.signature(MEMORY_CHANGES.of, memory_days[seen])])
                 seen += 1
-            row = self._row(Interactions, day, signature)
+            row = self._row(REPLAYED.of, day, signature)
             known = self._known.get(_cache_key(row))
             if known:
                 yield row | {name: known[name] for name in ("rows_hash", "fingerprint", "partitions")}
@@ -147,8 +148,8 @@ class BuildPlan:
     def _day_plan(self, row: _Row, *, full: bool) -> DayPlan:
         names = {table.name: name_of(table, row) for table in EVIDENCE}
         tables = EVIDENCE if full else tuple(self._missing(row, names))
-        if tables == (MemoryEligibility,) and self._eligible_from and row["day"] < self._eligible_from.before:
-            tables = ()  # let go of by its age: only other evidence is made from it
+        if self._expired and row["day"] < self._expired.before and set(EXPIRING).issuperset(tables):
+            tables = ()
         missing = tuple(table.name for table in tables)
         reason = "" if not missing else "full rebuild" if full else self._reason(row, names, tables)
         return DayPlan(row["day"], row["fingerprint"], names, missing, reason)
@@ -156,7 +157,7 @@ class BuildPlan:
     def _missing(self, row: _Row, names: Mapping[str, str]) -> Iterator[type[Table]]:
         """The tables whose partition is not there, or does not fit the declaration."""
         lake, day = self.log.lake, row["day"]
-        known = self._known.get(_cache_key(row)) or self._before.get((Interactions.name, row["day"])) or {}
+        known = self._known.get(_cache_key(row)) or self._before.get((REPLAYED.of.name, row["day"])) or {}
         is_known = all(known.get(name) == row[name] for name in ("fingerprint", "partitions", "evidence_columns"))
         for table in EVIDENCE:
             name = names[table.name]
@@ -170,7 +171,7 @@ class BuildPlan:
     def _reason(self, row: _Row, names: Mapping[str, str], missing: Iterable[type[Table]]) -> str:
         if all(self.log.lake.has_evidence(table, row["day"], names[table.name]) for table in missing):
             return "its columns changed"
-        before = self._before.get((Interactions.name, row["day"]))
+        before = self._before.get((REPLAYED.of.name, row["day"]))
         if before is None or not before["fingerprint"]:
             return "new day"
         if all(name_of(table, before) == names[table.name] for table in missing):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,16 +15,17 @@ import polars as pl
 
 from slowwave.flows.kernel.stage_costs import StageCosts, heard_by, stage_cost
 from slowwave.flows.lake.current import current_run
-from slowwave.flows.land.quarantine import refused_rows, shown_text, with_texts
-from slowwave.flows.publish.base import Base, base_of
+from slowwave.flows.lake.run_ledger import read_other_runs, with_run
+from slowwave.flows.land.quarantine import landing_ledger
+from slowwave.flows.publish.base import base_of
 from slowwave.flows.publish.plan import BuildPlan, DayPlan
-from slowwave.flows.publish.run import Run, one_row
+from slowwave.flows.publish.run import Run
 from slowwave.flows.publish.runner import Runner
 from slowwave.flows.publish.serving import Finding, ServingFile
 from slowwave.flows.publish.shell import PublishShell
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.graph import NODES, PUBLISHED
-from slowwave.transforms.landing.ledger_tables import Quarantine, QuarantineResolved, RunFiles, Runs, RunSteps
+from slowwave.transforms.landing.ledger_tables import Runs, RunSteps
 from slowwave.transforms.landing.set_aside import LEFT_OUT
 
 _FAILED = """
@@ -42,43 +44,34 @@ def publish(
 
     Raises AuditFailedError when an audit failed, OSError when the disk cannot be written.
     """
+    known = {
+        "as_of": plan.log.as_of,
+        "days_count": len(plan.days),
+        "days_built_count": len(built),
+        "input_hash": plan.input_hash,
+    }
     with heard_by(run.costs) as costs, stage_cost("publish"):
-        begun, anew = _begin_publish(plan, run.run_id), ""
-        base = base_of(current_run(run.settings), plan, begun[1].value)
-        if base is not None:
+        shell, runner = _begin_publish(plan, run.run_id)
+        base, anew = base_of(current_run(run.settings), plan, runner.value), ""
+        while True:
             try:
-                return _write_serving_file(run, plan, built, path, begun, base, costs)
+                with ServingFile(path, base.path if base else None) as serving, _without_cycles():
+                    shell.serving, shell.base = serving, base
+                    runner.run(partial(run.progress, "publish"))
+                    steps = _run_steps(run.run_id, runner.rows, costs)
+                    row, findings = _finish_publish(run, serving, known, steps, base.new_days if base else None, anew)
             except duckdb.Error as error:  # what it begins with is damaged where that was not looked at
-                begun, anew = (
-                    _begin_publish(plan, run.run_id),
-                    _ANEW.format(run=base.path.stem, error=str(error).partition("\n")[0]),
-                )
-        return _write_serving_file(run, plan, built, path, begun, None, costs, anew)
+                if base is None:
+                    raise
+                anew = _ANEW.format(run=base.path.stem, error=str(error).partition("\n")[0])
+                (shell, runner), base = _begin_publish(plan, run.run_id), None
+            else:
+                return path, findings, row
 
 
 def _begin_publish(plan: BuildPlan, run_id: str) -> tuple[PublishShell, Runner]:
     shell = PublishShell(plan, run_id)
     return shell, Runner(NODES, PUBLISHED, shell, plan.log.params, plan.log.as_of)
-
-
-def _write_serving_file(
-    run: Run,
-    plan: BuildPlan,
-    built: Sequence[DayPlan],
-    path: Path,
-    begun: tuple[PublishShell, Runner],
-    base: Base | None,
-    costs: StageCosts,
-    anew: str = "",
-) -> tuple[Path, list[Finding], dict[str, Any]]:
-    """As `publish`, with what is taken over from `base` if given; `anew` says why it is begun for a second time."""
-    shell, runner = begun
-    with ServingFile(path, base.path if base else None) as serving, _without_cycles():
-        shell.serving, shell.base = serving, base
-        runner.run(lambda done, total: run.progress("publish", done, total))
-        audited = partial(serving.audit, base.new_days if base else None)
-        row, findings = _finish_publish(run, plan, built, serving, runner.rows, costs, audited, anew)
-    return path, findings, row
 
 
 @contextmanager
@@ -95,39 +88,32 @@ def _without_cycles() -> Iterator[None]:
 
 def _finish_publish(
     run: Run,
-    plan: BuildPlan,
-    built: Sequence[DayPlan],
     serving: ServingFile,
-    rows: dict[str, int],
-    costs: StageCosts,
-    audited: Callable[[], list[Finding]],
+    known: dict[str, Any],
+    steps: pl.LazyFrame,
+    new_days: Sequence[date] | None,
     anew: str,
 ) -> tuple[dict[str, Any], list[Finding]]:
     """Write what is known of the run and of rows, audit all, make it durable."""
     set_aside = _set_aside_said(serving)
     published = "published_incomplete" if set_aside else "published"
-    row = run.ledger_row(
-        published if run.kind == "nightly" else "built",
-        as_of=plan.log.as_of,
-        days_count=len(plan.days),
-        days_built_count=len(built),
-        input_hash=plan.input_hash,
-        table_hashes=serving.hashes(PUBLISHED),
-    )
-    others = run.lake.ledger(Runs).lazy().filter(pl.col("run_id") != run.run_id)  # there it has only started
-    serving.replace(Runs, [pl.concat([others, one_row(Runs, row).lazy()])])
-    serving.replace(RunFiles, [run.lake.ledger(RunFiles).lazy()])
-    serving.replace(RunSteps, [_run_steps(run, rows, costs).lazy()])
-    for table, refused in zip((Quarantine, QuarantineResolved), refused_rows(run.lake), strict=True):
-        serving.replace(
-            table, (rows.lazy().with_columns(shown_text()) for rows in with_texts(run.lake, table, refused))
-        )
+    status = published if run.kind == "nightly" else "built"
+    row = run.ledger_row(status, table_hashes=serving.hashes(PUBLISHED), **known)
+    others = read_other_runs(run.lake, run.run_id)  # there it has only started
+
+    def write_runs() -> None:
+        serving.replace(Runs, [with_run(others, row)])
+
+    write_runs()
+    serving.replace(RunSteps, [steps])
+    for table, parts in landing_ledger(run.lake):
+        serving.replace(table, parts)
     with stage_cost("audits"):
-        findings = audited()
+        findings = serving.audit(new_days)
     told = [*set_aside, *filter(None, [anew]), *map(str, findings)]
     if told:
         row["message"] = "\n".join(told)
-        serving.replace(Runs, [pl.concat([others, one_row(Runs, row).lazy()])])
+        write_runs()
     serving.finish()
     return row, findings
 
@@ -140,11 +126,11 @@ def _set_aside_said(serving: ServingFile) -> list[str]:
     return [f"set aside, counted nowhere: {count} row{'s' * (count != 1)}, such as {first} (see the table set_aside)"]
 
 
-def _run_steps(run: Run, rows: dict[str, int], costs: StageCosts) -> pl.DataFrame:
+def _run_steps(run_id: str, rows: dict[str, int], costs: StageCosts) -> pl.LazyFrame:
     """What each step of the graph took that was computed by this run."""
     found = [
         {
-            "run_id": run.run_id,
+            "run_id": run_id,
             "step": node.name,
             "tables": [table.name for table in node.tables],
             "stage": node.stage,
@@ -154,4 +140,4 @@ def _run_steps(run: Run, rows: dict[str, int], costs: StageCosts) -> pl.DataFram
         for node in NODES
         if node.name in costs.of_steps
     ]
-    return pl.DataFrame(found, schema=polars_schema(RunSteps))
+    return pl.LazyFrame(found, schema=polars_schema(RunSteps))

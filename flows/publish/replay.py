@@ -23,18 +23,13 @@ from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.node import Given, GraphError, LandedInput, Node, source_name
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.evidence.eligibility import ELIGIBLE
-from slowwave.transforms.evidence.memory_days import replayed_interactions
 from slowwave.transforms.evidence.nodes import REPLAYED
-from slowwave.transforms.evidence.tables import MemoryEligibility, ReplayedInteractions
-from slowwave.transforms.graph import BUCKETED, EVIDENCE, NODES, node_of
+from slowwave.transforms.graph import BUCKETED, EVIDENCE, FOUND_IN_TEXTS, NODES, PLANNED, node_of
 
 # Days are matched together up to this much text (uncompressed), and texts are held in slices of this size.
 SLICE_BYTES = 192 * 2**20
 # The stretches of a memory and its counts on a day take about as much.
 _BYTES_PER_MEMORY = 300
-
-# What buckets hold of a day until they are put together.
-_PARTED: tuple[type[Table], ...] = (ReplayedInteractions, *BUCKETED)
 
 
 def days_bytes(log: LogAsOf, plans: Sequence[DayPlan]) -> dict[date, int]:
@@ -95,12 +90,12 @@ def build_days(
     return len(plans)
 
 
-def write_eligibility(log: LogAsOf, plan: DayPlan, *, verify: bool) -> None:
-    """Write what all buckets of a day are searched by, if it is missing. Raises as `build_days`."""
-    if MemoryEligibility.name in plan.missing:
-        rows = planned_inputs(log, plan, keep=True).eligibility
-        name = plan.names[MemoryEligibility.name]
-        log.lake.write_evidence(MemoryEligibility, plan.day, name, rows, verify=verify)
+def write_planned(log: LogAsOf, plan: DayPlan, *, verify: bool) -> None:
+    """Write what is missing of what planning a day finds: its buckets are searched by it. Raises as `build_days`."""
+    for table in PLANNED:
+        if table.name in plan.missing:
+            rows = getattr(planned_inputs(log, plan, keep=True), node_of(table).reads)
+            log.lake.write_evidence(table, plan.day, plan.names[table.name], rows, verify=verify)
 
 
 def search_bucket(
@@ -109,22 +104,24 @@ def search_bucket(
     """Find what is in the texts of a bucket of a day, and keep it for `build_days`, in files that nobody else names.
 
     Of the day's interactions no others are read; the memories are those that were eligible on the day, which
-    `write_eligibility` wrote, and at its `times`. What is there already is left. Raises as `build_days`.
+    `write_planned` wrote, and at its `times`. What is there already is left. Raises as `build_days`.
     """
-    missing = {table: bucket_name(plan.names[table.name], within) for table in _PARTED if table.name in plan.missing}
+    missing = {table: bucket_name(plan.names[table.name], within) for table in BUCKETED if table.name in plan.missing}
     if not verify:
         missing = {table: name for table, name in missing.items() if not log.lake.has_evidence(table, plan.day, name)}
     if not missing:
         return
     with stage_cost("versions"):
         wanted = log.rows_within(REPLAYED, plan.day, within).collect()
-        names = {plan.day: plan.names[MemoryEligibility.name]}
-        eligible = log.lake.scan_evidence(MemoryEligibility, names).select(ELIGIBLE).unique().collect()
-    found: dict[type[Table], pl.DataFrame] = {ReplayedInteractions: replayed_interactions(wanted.lazy()).collect()}
-    if any(table in BUCKETED for table in missing):
-        days = {plan.day: DayMemories(times, eligible)}
-        found |= found_in_texts(log, days, wanted, missing, slice_bytes, within)
+        (judging,) = PLANNED
+        eligible = log.lake.scan_evidence(judging, {plan.day: plan.names[judging.name]}).select(ELIGIBLE).unique()
+        days = {plan.day: DayMemories(times, eligible.collect())}
+    searched = [table for table in missing if table in FOUND_IN_TEXTS]
+    found = found_in_texts(log, days, wanted, searched, slice_bytes, within) if searched else {}
     for table, name in missing.items():
+        if table not in found:
+            node = node_of(table)
+            found[table] = imported_function(node.function)(**dict.fromkeys(node.inputs, wanted.lazy())).collect()
         log.lake.write_evidence(table, plan.day, name, found[table].sort(table.key), verify=verify)
 
 
@@ -175,7 +172,7 @@ class _Building(Shell):
         node = node_of(given)
         if given in self._in_buckets():
             return lambda _: self._merge_buckets(node.tables[0])
-        if given in BUCKETED:
+        if given in FOUND_IN_TEXTS:
             return lambda _: self._in_texts(node.tables[0])
         if node.of_parts and not self._in_buckets().isdisjoint(node.taken):
             return lambda _: self._of_parts(node)
@@ -189,8 +186,9 @@ class _Building(Shell):
             message = f"of {source_name(rows)} no days are read here"
             raise GraphError(message)
         chosen = [*(self._inputs if days is None else days)]
-        if self.is_stored(ReplayedInteractions) and any(self._inputs[day].interactions is None for day in chosen):
-            return self.scan_table(ReplayedInteractions, chosen)
+        stored = [table for table in BUCKETED if node_of(table).taken == (rows,) and self.is_stored(table)]
+        if stored and any(self._inputs[day].interactions is None for day in chosen):
+            return self.scan_table(stored[0], chosen)
         return pl.concat(interactions_of(self._log, day, self._inputs[day]).lazy() for day in chosen)
 
     def is_stored(self, table: type[Table]) -> bool:
@@ -239,7 +237,7 @@ class _Building(Shell):
 
     def _in_buckets(self) -> set[type[Table]]:
         """What `search_bucket` has written of what is missing."""
-        return set(_PARTED).intersection(self.missing) if self._buckets else set()
+        return set(BUCKETED).intersection(self.missing) if self._buckets else set()
 
     def _merge_buckets(self, table: type[Table]) -> Pieces:
         """What is in the buckets of the one day: a part at a time, by key."""

@@ -9,8 +9,6 @@ from datetime import date, datetime
 from functools import cached_property
 from typing import Any, Protocol
 
-import polars as pl
-
 from slowwave import __version__ as VERSION  # noqa: N812 - a constant here
 from slowwave.flows.engines.settings import EngineSettings
 from slowwave.flows.imports.connections import Imported
@@ -21,16 +19,14 @@ from slowwave.flows.kernel.processes import give_back
 from slowwave.flows.kernel.run_ids import new_run_id, utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.stage_costs import StageCosts, heard_by
-from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import terminal_safe
 from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.files import check_format
 from slowwave.flows.lake.lake import Lake, make_lake
 from slowwave.flows.lake.lifetime.horizons import read_horizon
+from slowwave.flows.lake.run_ledger import compact_runs, has_ended, remove_run, write_run
 from slowwave.flows.land.land import LandingReport
-from slowwave.transforms.core.schema import Table, polars_schema
 from slowwave.transforms.core.vocabularies import ROW_FATES, RunKind
-from slowwave.transforms.landing.ledger_tables import Runs
 from slowwave.transforms.params import Params
 
 
@@ -113,28 +109,19 @@ class Run:
 
     def _reach(self, stage: str) -> None:
         row = self.ledger_row("started", finished_at=None, message=f"{stage}, since {utc_now():%Y-%m-%d %H:%M:%S}Z")
-        self._write(row)
+        write_run(self.lake, row)
         self.reached = stage
 
     def record(self, row: dict[str, Any]) -> None:
         """Write into the ledger how the run ended."""
-        self._write(row)
+        write_run(self.lake, row)
         self.reached = ""
-        self.lake.compact(Runs, self.started_at.date())
-
-    def _write(self, row: dict[str, Any]) -> None:
-        self.lake.write_ledger(Runs, self.started_at.date(), self.run_id, one_row(Runs, row))
+        compact_runs(self.lake, self.started_at)
 
     def forget(self) -> None:
         """Take a run that had nothing to do out of the ledger."""
-        path = self.lake.folder(Runs.name, self.started_at.date()) / f"{self.run_id}.parquet"
-        storage_of(path).remove([path])
+        remove_run(self.lake, self.started_at, self.run_id)
         self.reached = ""
-
-
-def one_row(table: type[Table], row: dict[str, Any]) -> pl.DataFrame:
-    """A frame of `table` with one row."""
-    return pl.DataFrame([row], schema=polars_schema(table))
 
 
 def start_run(
@@ -180,8 +167,7 @@ def _repair_ledger(run: Run) -> None:
     import duckdb
 
     current = current_run(run.settings)
-    ended = run.lake.ledger(Runs).filter(pl.col("status") != "started")
-    if current is None or current.stem in set(ended["run_id"]):
+    if current is None or has_ended(run.lake, current.stem):
         return
     try:
         with duckdb.connect(current, read_only=True) as connection:
@@ -189,4 +175,4 @@ def _repair_ledger(run: Run) -> None:
     except duckdb.Error:  # damaged: the next publish replaces it
         return
     if rows.height:
-        run.lake.write_ledger(Runs, rows["started_at"].item().date(), current.stem, rows)
+        write_run(run.lake, rows)

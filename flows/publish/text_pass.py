@@ -18,24 +18,18 @@ from slowwave.flows.publish.day_reader import first_and_last
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.replay_inputs import Times
 from slowwave.flows.publish.word_vectors import word_vectors
-from slowwave.transforms.core.frames import framed
+from slowwave.transforms.core.node import Node
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.evidence.eligibility import eligible_pool
 from slowwave.transforms.evidence.nodes import TEXTS, USED_MEMORIES
 from slowwave.transforms.evidence.reach import REACH, within_reach
 from slowwave.transforms.evidence.references import memory_references
-from slowwave.transforms.evidence.retained_evidence import (
-    KeptReferences,
-    KeptStatements,
-    find_retained,
-    select_quoted,
-    select_used,
-)
+from slowwave.transforms.evidence.retained_evidence import find_retained, select_quoted, select_used
 from slowwave.transforms.evidence.statements.extract import extracted_statements
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
-from slowwave.transforms.evidence.tables import MemoryEligibility, MemoryReferences
+from slowwave.transforms.evidence.tables import MemoryReferences
 from slowwave.transforms.evidence.used.memories import USED, used_memories_by_day
-from slowwave.transforms.graph import BUCKETED, node_of
+from slowwave.transforms.graph import FOUND_IN_TEXTS, node_of
 from slowwave.transforms.landing.erasure import is_text_expired
 
 # Memories of days that are compared together.
@@ -65,7 +59,7 @@ def found_in_texts(
     """
     files = [file for day in judged for file in log.files(TEXTS.of)[day]]
     times = first_and_last(wanted["occurred_at"])
-    finders = {table: _FINDERS[table] for table in BUCKETED if table in tables}
+    finders = {table: _FINDERS[table] for table in FOUND_IN_TEXTS if table in tables}
     found: dict[type[Table], list[pl.DataFrame]] = {table: [] for table in finders}
     first = node_of(next(iter(found)))
     slices = _slices(files, wanted, slice_bytes, within)
@@ -75,7 +69,7 @@ def found_in_texts(
         if rows is None:
             return {table: pl.concat(frames) for table, frames in found.items()}
         for table, find in finders.items():
-            found[table] += find(log, rows, judged, times)
+            found[table] += find(log, node_of(table), rows, judged, times)
 
 
 def _slices(
@@ -98,36 +92,35 @@ def _slices(
 
 
 def _references(
-    log: LogAsOf, rows: pl.DataFrame, judged: Mapping[date, DayMemories], times: Times
+    log: LogAsOf, node: Node, rows: pl.DataFrame, judged: Mapping[date, DayMemories], times: Times
 ) -> list[pl.DataFrame]:
     """memory_references of interactions with their texts."""
     is_gone = rows.select(is_text_expired()).to_series()
     with stage_cost("used", "used_memories_by_day"):
         give_back()
         used = _used(log, rows.filter(~is_gone), judged)
-    with stage_cost("echo", "memory_references"):
+    with stage_cost(node.stage, node.name):
         give_back()
         pool = log.pool_between(times).select(_ECHOED).collect()
-        params, echoed = node_of(MemoryReferences).select_params(log.params), None
+        params, echoed = node.select_params(log.params), None
         if is_gone.any():
             gone = rows.filter(is_gone)
-            kept = scan_retained(log.lake, KeptReferences, _days_of(gone))
+            kept = scan_retained(log.lake, node.tables[0], _days_of(gone))
             before = find_retained(kept, gone, pool.lazy())
             used, echoed = pl.concat([used, select_used(before)]), select_quoted(before)
         return [memory_references(rows, pool, used, params, echoed)]
 
 
 def _statements(
-    log: LogAsOf, rows: pl.DataFrame, judged: Mapping[date, DayMemories], times: Times
+    log: LogAsOf, node: Node, rows: pl.DataFrame, judged: Mapping[date, DayMemories], times: Times
 ) -> list[pl.DataFrame]:
     """extracted_statements of texts, and what was extracted from texts that have gone since."""
     del judged, times  # no memory is asked
-    params = node_of(ExtractedStatements).select_params(log.params)
-    with stage_cost("statements and pairs", "extracted_statements"):
-        found: list[pl.DataFrame] = [extracted_statements(rows, params)]
+    with stage_cost(node.stage, node.name):
+        found: list[pl.DataFrame] = [extracted_statements(rows, node.select_params(log.params))]
     gone = rows.filter(is_text_expired())
     if gone.height:
-        kept = scan_retained(log.lake, KeptStatements, _days_of(gone)).unique(KeptStatements.key)
+        kept = scan_retained(log.lake, node.tables[0], _days_of(gone))
         found.append(kept.join(gone.lazy().select("row_hash"), on="row_hash", how="semi").drop("row_hash").collect())
     return found
 
@@ -161,8 +154,8 @@ def _used(log: LogAsOf, rows: pl.DataFrame, judged: Mapping[date, DayMemories]) 
 def _pool_of_day(log: LogAsOf, day: date, judged: DayMemories) -> pl.LazyFrame:
     """The pool rows of the memories that were eligible on a day, with `day`."""
     pool = log.pool_between(judged.times)
-    eligibility = framed(MemoryEligibility, judged.eligible.lazy(), partial=True)
-    return eligible_pool(pool, eligibility).with_columns(pl.lit(day).alias("day"))
+    rows = eligible_pool(pool, judged.eligible.lazy())  # pyright: ignore[reportArgumentType] - the columns it reads
+    return rows.with_columns(pl.lit(day).alias("day"))
 
 
 def _wanted_rows(texts: pl.DataFrame, wanted: pl.DataFrame, seen: set[str]) -> pl.DataFrame:

@@ -42,6 +42,11 @@ class LandedInput:
         """Refuse a name that is not declared."""
         choose_columns(self.of, *self.columns)
 
+    @property
+    def renames(self) -> dict[str, str]:
+        """What columns are called once they are read."""
+        return {self.of.event_time: self.of.read_as} if self.of.read_as else {}
+
 
 @dataclass(frozen=True)
 class TableInput:
@@ -166,6 +171,7 @@ class Node:
         in_buckets: of grain `day`, what it gives of an interaction follows from that interaction and the memories of
             its project: of a large day it is found bucket by bucket (`evidence.buckets`), day × range of projects.
         is_in_lake: what it gives is kept in the lake, a file per day, and not itself published.
+        expires: partitions in the lake may be deleted by age, for only other evidence is made from them.
         reuse: by published table how its rows are reused; of others all are written each night.
         stage: the line of the benchmark that it counts for.
     """
@@ -184,6 +190,7 @@ class Node:
     grain: Grain = "whole"
     in_buckets: bool = False
     is_in_lake: bool = False
+    expires: bool = False
     reuse: Mapping[type[Table], Reuse] = field(default_factory=dict)
     stage: Stage = "publish"
     name: str = field(init=False)

@@ -41,11 +41,13 @@ class Table(BaseModel):
 class Landed(Table):
     """Base of a landed table: `event_time` names the column whose UTC day is the partition.
 
+    `read_as`: what that column is called in tables that are made from it, where that is another name.
     By the declarations of its columns `state` are those that are carried from one version to the next, `of_change`
     those that belong to one version alone, without its key and `extra`: none, where none is carried.
     """
 
     event_time: ClassVar[str]
+    read_as: ClassVar[str] = ""
     state: ClassVar[tuple[str, ...]] = ()
     of_change: ClassVar[tuple[str, ...]] = ()
 

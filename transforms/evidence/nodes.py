@@ -81,6 +81,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         inputs={"interactions": REPLAYED},
         looked_up=("user_id",),
         grain="day",
+        in_buckets=True,
         is_in_lake=True,
         stage="eligibility",
     ),
@@ -91,6 +92,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         inputs={"interactions": REPLAYED, "pool": MEMORY_POOL},
         grain="day",
         is_in_lake=True,
+        expires=True,
         stage="eligibility",
     ),
     Node(

@@ -8,9 +8,8 @@ from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.ledger_tables import SetAside
 from slowwave.transforms.landing.tables import LANDED, LandedDays, Memories
 
-_OF_DECISIONS = tuple(c.name for c in columns(Decisions) if not c.internal)
-
 FAILED_ROWS = Handed("failed_rows", "Row versions that fail a declared check, or that people left out.")
+DECIDED = LandedInput(Decisions, tuple(c.name for c in columns(Decisions) if not c.internal))
 DECISIONS = Handed("effective_decisions", "Decisions of which what they change, if anything, is in the memory log.")
 
 # Of each landed row, where its table has it.
@@ -46,7 +45,7 @@ LANDING: tuple[Node, ...] = (
         reads="decisions",
         outputs=(DECISIONS,),
         inputs={
-            "decisions": LandedInput(Decisions, _OF_DECISIONS),
+            "decisions": DECIDED,
             "memory_row_hashes": LandedInput(Memories, ("row_hash",)),
         },
     ),

@@ -35,6 +35,7 @@ class Interactions(Landed):
     name: ClassVar[str] = "interactions"
     key: ClassVar[tuple[str, ...]] = ("interaction_id",)
     event_time: ClassVar[str] = EVENT_TIME["interactions"]
+    read_as: ClassVar[str] = "occurred_at"
 
     interaction_id: str = column(
         "Key. Absent: a stable hash of project, agent, client, session, time, prompt and response.", default=""

@@ -5,7 +5,7 @@ Keys, times, hashes and what else counts stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 
 import orjson
@@ -17,16 +17,21 @@ from slowwave.flows.kernel.store import write_parquet
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.lake import Lake, scan_declared
 from slowwave.flows.lake.lifetime.raw_files import rewrite_rows
-from slowwave.transforms.core.frames import Lazy, T
 from slowwave.transforms.core.hashing import rows_digest
 from slowwave.transforms.core.schema import Landed, Table, polars_schema
 from slowwave.transforms.evidence.retained_evidence import KeptReferences, KeptStatements
+from slowwave.transforms.evidence.statements.tables import ExtractedStatements
+from slowwave.transforms.evidence.tables import MemoryReferences
 from slowwave.transforms.landing.erasure import TEXTS_OF, is_text_expired
 from slowwave.transforms.landing.schema_changes import from_extra
 from slowwave.transforms.landing.tables import Interactions
 from slowwave.transforms.landing.versions import is_visible
 
-RETAINED: tuple[type[Table], ...] = (KeptReferences, KeptStatements)
+# What is retained of each table that is found in texts.
+RETAINED: Mapping[type[Table], type[Table]] = {
+    MemoryReferences: KeptReferences,
+    ExtractedStatements: KeptStatements,
+}
 
 
 def retain_evidence(lake: Lake, table: type[Table], day: date, rows: pl.DataFrame, of: pl.Series) -> None:
@@ -43,11 +48,13 @@ def retain_evidence(lake: Lake, table: type[Table], day: date, rows: pl.DataFram
         write_parquet(lake.folder(table.name, day) / f"{rows_digest(rows['row_hash'].unique().sort())}.parquet", rows)
 
 
-def scan_retained(lake: Lake, table: type[T], days: Iterable[date]) -> Lazy[T]:
-    """Return the retained evidence of some days."""
-    files = lake.files(table.name)
+def scan_retained(lake: Lake, table: type[Table], days: Iterable[date]) -> pl.LazyFrame:
+    """Return what is retained of a table of some days, each row once."""
+    retained = RETAINED[table]
+    files = lake.files(retained.name)
     paths = [file.path for day in days for file in files.get(day, [])]
-    return scan_declared(table, paths) if paths else pl.LazyFrame(schema=polars_schema(table))  # pyright: ignore[reportReturnType] - no rows
+    rows = scan_declared(retained, paths) if paths else pl.LazyFrame(schema=polars_schema(retained))
+    return rows.unique(retained.key)
 
 
 def find_rows_with_texts(table: type[Landed], file: LakeFile, as_of: datetime) -> tuple[pl.Series, int]:

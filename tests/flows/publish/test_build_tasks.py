@@ -47,7 +47,7 @@ def tasks(home: SmallHome) -> Iterator[list[BuildTask]]:
         run = start_run(home.settings, "nightly")
         run.engine = EngineSettings("dask", workers=2)
         plan = make_plan(run, AS_OF)
-        (_, small, _) = build_tasks(run, plan.log, plan.to_build, verify=False)
+        (_, small, _) = build_tasks(run.engine, run.run_id, plan.log, plan.to_build, verify=False)
         yield small
 
 

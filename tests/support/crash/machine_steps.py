@@ -42,7 +42,7 @@ _LANDED = (
     "moved_keys",
     "FORMAT",
     "let_go",
-    *(one.name for one in RETAINED),
+    *(one.name for one in RETAINED.values()),
 )
 
 
