@@ -108,7 +108,7 @@ def test_killed_workers_leave_whole_partitions_and_the_same_tables(
         plan = make_plan(run, AS_OF)
         largest = max(days_bytes(plan.log, plan.to_build).values())
         run.engine = EngineSettings("dask", workers=2, memory=8 * largest)  # a sixteenth is half of that day
-        rounds = build_tasks(run, plan.log, plan.to_build, verify=False)
+        rounds = build_tasks(run.engine, run.run_id, plan.log, plan.to_build, verify=False)
         assert [len(tasks) > 0 for tasks in rounds] == [True, True, True]
         built = 0
         for tasks in rounds:

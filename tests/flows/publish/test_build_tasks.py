@@ -111,7 +111,7 @@ def test_a_day_in_buckets_is_the_day(home: SmallHome, monkeypatch: pytest.Monkey
         run = start_run(home.settings, "nightly")
         run.engine = EngineSettings(memory=1_000_000)
         plan = make_plan(run, AS_OF)
-        beginning, searching, joining = build_tasks(run, plan.log, plan.to_build[-1:], verify=False)
+        beginning, searching, joining = build_tasks(run.engine, run.run_id, plan.log, plan.to_build[-1:], verify=False)
         count = len(searching)
         assert [str(task) for task in beginning] == ["replay 2026-03-09, eligibility"]
         assert str(searching[-1]) == f"replay 2026-03-09, bucket {count} of {count}"

@@ -125,7 +125,7 @@ def measured_day(folder: Path, size: Size) -> tuple[DayCosts, list[list[float]]]
         planning = cpu_seconds() - begun
         decoded = sum(days_bytes(plan.log, plan.to_build).values())
         run.engine = EngineSettings(memory=16 * decoded // _MEASURED_BUCKETS)
-        rounds = build_tasks(run, plan.log, plan.to_build, verify=False)
+        rounds = build_tasks(run.engine, run.run_id, plan.log, plan.to_build, verify=False)
         (beginning,), searching, (join,) = rounds
         _in_a_new_process(beginning)
         peak_search = _in_a_new_process(searching[0])

@@ -75,7 +75,7 @@ def building(settings: Settings, engine: EngineSettings, rounds: int) -> list[Ro
         with opened_engine(engine) as opened:
             for _ in range(rounds):
                 cpu = 0.0
-                for tasks in build_tasks(run, plan.log, plan.days, verify=False):
+                for tasks in build_tasks(run.engine, run.run_id, plan.log, plan.days, verify=False):
                     cpu += sum(sum(each.costs.seconds.values()) for each in opened.results(run_build_task, tasks))
                 found.append(Round(time.monotonic() - begun, cpu, taken_away(settings.lake_folder / "evidence")))
                 begun = time.monotonic()
