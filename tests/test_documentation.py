@@ -30,7 +30,7 @@ from slowwave.flows.cli.groups import EXAMPLES
 from slowwave.flows.engines.settings import EngineSettings, engine_settings
 from slowwave.flows.imports.connections import connections
 from slowwave.flows.imports.sources import SOURCES
-from slowwave.flows.kernel.access.bearer_tokens import add_token
+from slowwave.flows.kernel.bearer_tokens import add_token
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.times import parse_as_of

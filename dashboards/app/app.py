@@ -19,13 +19,12 @@ import streamlit as st
 from slowwave import __version__ as VERSION  # noqa: N812 - a constant here
 from slowwave.dashboards.app.deciding import draw_deciding
 from slowwave.dashboards.app.grid import LEADS_TO
-from slowwave.dashboards.app.pages.glossary import glossary_page
 from slowwave.dashboards.app.pages.interactions import interactions_page
-from slowwave.dashboards.app.pages.lineage import lineage_page
 from slowwave.dashboards.app.pages.memories import memories_page
 from slowwave.dashboards.app.pages.memory import memory_page
 from slowwave.dashboards.app.pages.observations import observations_page
 from slowwave.dashboards.app.pages.overview import overview_page
+from slowwave.dashboards.app.pages.reference import glossary_page, lineage_page
 from slowwave.dashboards.app.pages.review import review_page
 from slowwave.dashboards.app.pages.runs import runs_page
 from slowwave.dashboards.app.pages.sql import sql_page
@@ -42,10 +41,9 @@ from slowwave.flows.ask.narrowed import narrowed_by
 from slowwave.flows.care.early_warnings import CLOCK_TOLERANCE
 from slowwave.flows.care.status import Clock, earlier_instant, later_instant
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings, settings_from_environment
 from slowwave.flows.kernel.terminal import terminal_safe
-from slowwave.flows.kernel.times import in_words, utc_text
+from slowwave.flows.kernel.times import in_words, utc_now, utc_text
 from slowwave.flows.nightly.nights import ledger, stopped_night
 
 SECONDS_BETWEEN_LOOKS = 5

@@ -27,7 +27,7 @@ from slowwave.flows.kernel.terminal import shorten_to_width
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.core.blank import says_nothing
-from slowwave.transforms.decisions.review.decisions import REVIEWS
+from slowwave.transforms.decisions.review.changes import REVIEWS
 
 _SECONDS_FOR_ANOTHER_WRITER = 5
 _SECONDS = 300

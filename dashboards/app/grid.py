@@ -15,9 +15,8 @@ import polars as pl
 import streamlit as st
 
 from slowwave.dashboards.cookbook.cookbook import Recipe
-from slowwave.dashboards.html_table import cell_text
 from slowwave.dashboards.links import CASE, OPEN
-from slowwave.dashboards.templates import render_template
+from slowwave.dashboards.templates import cell_text, render_template
 from slowwave.dashboards.words import number_of
 from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 

@@ -24,9 +24,9 @@ from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.ask.narrowed import narrowed_by
 from slowwave.flows.ask.sql import answer_query, result_writer
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
+from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.lake import views  # noqa: F401 - likewise
 
 if TYPE_CHECKING:

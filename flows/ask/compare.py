@@ -17,15 +17,14 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from slowwave.flows.ask.diff.diff_rows import TableDiff, columns_of, quoted_name, row_changes, table_diff
+from slowwave.flows.ask.diff_rows import TableDiff, columns_of, quoted_name, row_changes, table_diff
 from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.errors import AuditFailedError, UserError, WrongUsageError
-from slowwave.flows.kernel.run_ids import new_run_id, utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quote_shortened
+from slowwave.flows.kernel.times import new_run_id, utc_now
 from slowwave.flows.lake.current import current_run
-from slowwave.flows.lake.engine import suited_engine
-from slowwave.flows.lake.lake import Lake, landed_lake
+from slowwave.flows.lake.lake import Lake, landed_lake, suited_engine
 from slowwave.flows.lake.run_ledger import read_run
 from slowwave.flows.nightly.build import build
 from slowwave.flows.nightly.nightly import make_plan

@@ -23,10 +23,10 @@ from slowwave.flows.ask.connection import (
     OTHER_RELEASE,
     DuckDBConfig,
     error_lines,
+    find_run,
     is_of_another_release,
     locked_connection,
 )
-from slowwave.flows.ask.find_run import find_run
 from slowwave.flows.kernel.doors import outside
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings

@@ -16,8 +16,7 @@ from typing import Literal
 import duckdb
 import typer
 
-from slowwave.flows.ask.connection import OTHER_RELEASE, error_lines, is_of_another_release, locked_connection
-from slowwave.flows.ask.find_run import find_run
+from slowwave.flows.ask.connection import OTHER_RELEASE, error_lines, find_run, is_of_another_release, locked_connection
 from slowwave.flows.ask.narrowed import EVERYTHING, Narrowed, narrow
 from slowwave.flows.kernel.doors import outside
 from slowwave.flows.kernel.errors import UserError
@@ -150,8 +149,7 @@ def _not_written(reason: str) -> str:
 
 def _report_of(serving: Path, narrowed: Narrowed = EVERYTHING, form: Form = "html") -> bytes:
     # charts take a second to load, and the status needs none
-    from slowwave.dashboards.report.brief import brief
-    from slowwave.dashboards.report.page import report_html
+    from slowwave.dashboards.report.page import brief, report_html
 
     try:
         with locked_connection(serving) as connection:

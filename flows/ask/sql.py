@@ -28,9 +28,9 @@ from slowwave.flows.ask.output import BATCH_ROWS, Format, write_parquet_result, 
 from slowwave.flows.ask.own_files import OwnFile, own_files
 from slowwave.flows.kernel.doors import outside
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import format_count, quote_shortened, terminal_safe
+from slowwave.flows.kernel.times import utc_now
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -1,4 +1,8 @@
-"""The receiver's app: what is posted where, what is answered, and what it says of itself."""
+"""The receiver's app: what is posted where, what is answered, and what it says of itself.
+
+A connection that asks for something and then stays silent, or sends its headers for ever, is closed. An answer goes out
+by one call of the system, not by one for its head and one for its body.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +14,20 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from slowwave.flows.capture import otlp_wire
-from slowwave.flows.capture.admitted import is_addressed, is_of_other_site
-from slowwave.flows.capture.committer import Committer
+from slowwave.flows.capture import posts
+from slowwave.flows.capture.committer import Committer, Spool
 from slowwave.flows.capture.counts import ReceiverCounts
-from slowwave.flows.capture.limits import BufferedBytes, FullError, Limits, Rates
+from slowwave.flows.capture.limits import BufferedBytes, FullError, Limits, Rates, is_addressed, is_of_other_site
 from slowwave.flows.capture.posts import HttpAnswer, Post, Sender, Senders, Where, error_answer, later
-from slowwave.flows.capture.spool import Spool
 from slowwave.flows.kernel.errors import UserError
 
 # The body of a request, within bounds of size and time, unpacked.
@@ -283,9 +287,9 @@ class _Takes:
     async def _answer_post(self, request: Request, sender: Sender) -> HttpAnswer:
         where = _POSTED[request.url.path]
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        is_protobuf = kind == otlp_wire.PROTOBUF
-        if is_protobuf and (where not in {"traces", "logs"} or not otlp_wire.can_read_protobuf()):
-            return error_answer(415, otlp_wire.NEEDED if where in {"traces", "logs"} else "post JSON")
+        is_protobuf = kind == posts.PROTOBUF
+        if is_protobuf and (where not in {"traces", "logs"} or not posts.can_read_protobuf()):
+            return error_answer(415, posts.NEEDED if where in {"traces", "logs"} else "post JSON")
         key = request.headers.get("idempotency-key", "").strip()
         if len(key) > _LONGEST_KEY:
             return error_answer(400, f"an Idempotency-Key has at most {_LONGEST_KEY} characters")
@@ -319,3 +323,71 @@ class _Takes:
         if is_well and self._is.committer.is_alive:
             return HttpAnswer(200, b'{"status":"ok"}')
         return later("nothing can be kept here now")
+
+
+def patient_for(seconds: float) -> type[H11Protocol]:
+    """The protocol of connections that must have sent the headers of a request within so many seconds."""
+
+    class Impatient(H11Protocol):
+        """HTTP/1.1 by h11, which itself waits for ever."""
+
+        _waiting: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:  # noqa: ANN401 - as uvicorn has it
+            super().connection_made(_Gathering(transport, self.loop))  # type: ignore[arg-type] - all that is asked of it
+            self._wait()
+
+        def handle_events(self) -> None:
+            before = self.cycle
+            super().handle_events()
+            if self.cycle is not before:
+                self._stop_waiting()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            if not self.transport.is_closing() and self.cycle.response_complete:
+                self._wait()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop_waiting()
+            super().connection_lost(exc)
+
+        def _wait(self) -> None:
+            self._stop_waiting()
+            self._waiting = self.loop.call_later(seconds, self.transport.close)
+
+        def _stop_waiting(self) -> None:
+            if self._waiting is not None:
+                self._waiting.cancel()
+                self._waiting = None
+
+    return Impatient
+
+
+class _Gathering:
+    """A transport that sends what is written to it in one turn of the loop together, at the next."""
+
+    def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:  # noqa: ANN401 - as uvicorn has it
+        self._transport = transport
+        self._loop = loop
+        self._written: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        """Send it with the next turn."""
+        if not self._written:
+            self._loop.call_soon(self._send)
+        self._written.append(data)
+
+    def close(self) -> None:
+        """Close it, once all that was written is sent."""
+        self._send()
+        self._transport.close()
+
+    def _send(self) -> None:
+        if self._written:
+            data = b"".join(self._written)
+            self._written.clear()
+            self._transport.write(data)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - all else as the transport has it
+        return getattr(self._transport, name)

@@ -15,21 +15,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slowwave.flows.capture.admitted import is_loopback
-from slowwave.flows.capture.committer import Committer
+from slowwave.flows.capture.committer import Committer, Spool
 from slowwave.flows.capture.counts import ReceiverCounts
-from slowwave.flows.capture.limits import Limits
+from slowwave.flows.capture.limits import Limits, is_loopback
 from slowwave.flows.capture.posts import Senders
-from slowwave.flows.capture.spool import Spool
-from slowwave.flows.kernel.access.bearer_tokens import Tokens
+from slowwave.flows.kernel.bearer_tokens import Tokens
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.lock import capture_lock, ensure_home
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.store import make_durable_folder
 from slowwave.flows.kernel.terminal import quote_shortened, terminal_safe
-from slowwave.flows.kernel.times import utc_iso
-from slowwave.flows.land.received.receiver_notes import note
+from slowwave.flows.kernel.times import utc_iso, utc_now
+from slowwave.flows.land.received_files import note
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -140,8 +137,7 @@ def _serve(
 ) -> None:
     import uvicorn
 
-    from slowwave.flows.capture.app import Receiver
-    from slowwave.flows.capture.connections import patient_for
+    from slowwave.flows.capture.app import Receiver, patient_for
 
     logging.basicConfig(stream=sys.stderr, format="slowwave: capture: %(message)s", level=logging.WARNING)
     address = _address(listening, listener)

@@ -6,9 +6,8 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 
-from slowwave.flows.kernel.run_ids import utc_now
-from slowwave.flows.kernel.times import utc_iso
-from slowwave.flows.land.received.receiver_notes import Noted
+from slowwave.flows.kernel.times import utc_iso, utc_now
+from slowwave.flows.land.received_files import Noted
 
 _BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _PREFIX = "slowwave_capture_"

@@ -22,9 +22,9 @@ from slowwave.flows.care.early_warnings import growth_days
 from slowwave.flows.kernel.checks import screen
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.progress import this_command
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import format_count, size_shown, terminal_safe
+from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.lake.current import current_run
 
 Kind = Literal[

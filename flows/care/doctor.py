@@ -18,26 +18,21 @@ import duckdb
 import polars as pl
 import typer
 
-from slowwave.flows.care.engine_line import engine_line
-from slowwave.flows.care.settings_line import settings_line
 from slowwave.flows.care.setup_lines import connected_lines, receiver_lines
-from slowwave.flows.care.surroundings import clock_line, prefect_server_line, versions_line
+from slowwave.flows.care.surroundings import clock_line, engine_line, prefect_server_line, settings_line, versions_line
 from slowwave.flows.kernel.checks import CheckLine, print_check_lines, run_check, worst
 from slowwave.flows.kernel.doors import close_doors, home_umask, left_ajar
-from slowwave.flows.kernel.file_system import PROBE_PREFIX, can_be_written, missing_abilities, nearest_folder
 from slowwave.flows.kernel.lock import holder, writer_lock
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.abilities import bucket_lacks
-from slowwave.flows.kernel.store import TEMPORARY
+from slowwave.flows.kernel.store import PROBE_PREFIX, TEMPORARY, can_be_written, missing_abilities, nearest_folder
 from slowwave.flows.kernel.terminal import format_count
-from slowwave.flows.kernel.times import utc_text
+from slowwave.flows.kernel.times import utc_now, utc_text
 from slowwave.flows.lake.current import ask_once, bucket_of, current_run
 from slowwave.flows.lake.files import WHOLE_FORMAT
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.horizons import read_horizon
-from slowwave.flows.lake.partitions import partitions_of
-from slowwave.flows.lake.run_ledger import has_ended
+from slowwave.flows.lake.run_ledger import has_ended, partitions_of
 from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.nightly.nights import ledger, running, stopped_night
 from slowwave.flows.nightly.notify import notify_settings

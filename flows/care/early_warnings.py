@@ -13,14 +13,14 @@ from math import ceil
 from pathlib import Path
 
 from slowwave.flows.kernel.checks import CheckLine
-from slowwave.flows.kernel.file_system import nearest_folder
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.kernel.store import nearest_folder
 from slowwave.flows.kernel.terminal import format_count, shorten_to_width, size_shown
 from slowwave.flows.kernel.times import in_words, utc_text
 from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.files import LakeFile, files_by_day
-from slowwave.flows.lake.lake_rows import Record, lake_rows
+from slowwave.flows.lake.sql import Record, lake_rows
 from slowwave.transforms.core.vocabularies import LANDED_TABLES
 
 # A producer's rhythm is what it did in these days of the log; one that was there on fewer has none yet.

@@ -11,8 +11,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import in_words
-from slowwave.flows.land.received.file_names import received_files
-from slowwave.flows.land.received.receiver_notes import Latest, latest_receiver
+from slowwave.flows.land.received_files import Latest, latest_receiver, received_files
 
 _NAME = "receiver"
 # As of landed rows: one in two is a broken producer.

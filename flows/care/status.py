@@ -21,15 +21,14 @@ from slowwave.flows.care import early_warnings
 from slowwave.flows.care.setup_lines import connected_lines, receiver_lines
 from slowwave.flows.kernel.checks import CheckLine, State, at_most, print_check_lines, run_check, worst
 from slowwave.flows.kernel.lock import holder
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import format_count, shorten_to_width
-from slowwave.flows.kernel.times import in_words, span, utc_iso, utc_text
+from slowwave.flows.kernel.times import in_words, span, utc_iso, utc_now, utc_text
 from slowwave.flows.lake.current import ask_once, current_run, report_file
 from slowwave.flows.lake.files import LakeFile, check_format, files_by_day, folders_of_no_day, microseconds
-from slowwave.flows.lake.lake_rows import Record, lake_rows
 from slowwave.flows.lake.lifetime.tombstones import is_erasing
+from slowwave.flows.lake.sql import Record, lake_rows
 from slowwave.flows.land.demo_home import sample_end
 from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.nightly.nights import ledger, running, stopped_night, stopped_others
@@ -124,7 +123,7 @@ def _unusable(settings: Settings) -> list[CheckLine]:
     """What of the two files of settings no command can use; to read them takes long, so only where one is there."""
     if not settings.params_file.exists() and not settings.settings_file.exists():
         return []
-    from slowwave.flows.care.settings_line import unusable_lines
+    from slowwave.flows.care.surroundings import unusable_lines
 
     return unusable_lines(settings)
 

@@ -1,10 +1,11 @@
-"""What around a home could keep the nightly run from working: the clock, the Prefect server, the versions."""
+"""What around a home could keep the nightly run from working: clock, Prefect, versions, engine, settings."""
 
 from __future__ import annotations
 
 import os
 import urllib.error
 import urllib.request
+from dataclasses import replace
 from datetime import datetime, timedelta
 from importlib import metadata
 from platform import python_version
@@ -13,10 +14,20 @@ from urllib.parse import urlsplit
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from slowwave.flows.kernel.checks import CheckLine
+from slowwave.flows.engines.cluster import require_engine
+from slowwave.flows.engines.engine import opened_cluster
+from slowwave.flows.engines.settings import engine_settings
+from slowwave.flows.imports.importer import source_settings
+from slowwave.flows.imports.sources import SOURCES
+from slowwave.flows.kernel.checks import CheckLine, run_check
+from slowwave.flows.kernel.errors import UserError, WrongUsageError
+from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import in_words, utc_text
 from slowwave.flows.lake.lake import Lake, microseconds
+from slowwave.flows.land.readings import keeps_unknown
+from slowwave.flows.lifetime.retention import read_retention_rules
+from slowwave.flows.publish_to.target import settled_target
 from slowwave.transforms.landing.ledger_tables import RunFiles, Runs
 from slowwave.transforms.landing.tables import LANDED
 
@@ -87,3 +98,59 @@ def versions_line() -> CheckLine:
         return CheckLine("versions", "error", "; ".join(wrong), "install the locked versions: requirements.lock")
     shown = [f"{name} {found[name]}" for name in _SHOWN_PACKAGES if name in found]
     return CheckLine("versions", "ok", f"python {python_version()}, {', '.join(shown)}")
+
+
+def engine_line(settings: Settings) -> CheckLine:
+    """Whether the engine of the settings is there, and its cluster answers and has workers."""
+    chosen = engine_settings(settings)
+    memory = f"{chosen.memory / 1e9:g} GB each"
+    try:
+        require_engine(chosen)
+        if chosen.address:
+            with opened_cluster(chosen) as cluster:
+                places = cluster.places()
+            todo = "start workers there, or no night can be built"
+            says = f"{chosen.name} answers at {chosen.address}: {format_count(places, 'task')} at once, {memory}"
+            return CheckLine("engine", "ok" if places else "error", says, "" if places else todo)
+    except UserError as error:
+        todo = f"do what this says, or change [engine] in {settings.settings_file}"
+        return CheckLine("engine", "error", str(error), todo)
+    if chosen.name == "local":
+        return CheckLine(
+            "engine", "ok", f"local: nights are built in their own process, {memory.removesuffix(' each')}"
+        )
+    return CheckLine(
+        "engine", "ok", f"{chosen.name}: {format_count(chosen.workers, 'worker')} are started here, {memory}"
+    )
+
+
+def settings_line(settings: Settings) -> CheckLine:
+    """Whether what a night reads there can be used: a mistake is found before a night is stopped by it."""
+    if not settings.settings_file.exists():
+        return CheckLine("settings", "ok", "all at their defaults")
+    try:
+        read_retention_rules(settings)
+        keeps_unknown(settings)
+        source_settings(settings, SOURCES[0].name)
+        settled_target(settings)
+    except UserError as error:
+        return CheckLine("settings", "error", str(error), f"mend {settings.settings_file}")
+    return CheckLine("settings", "ok", f"{settings.settings_file} can be used")
+
+
+def unusable_lines(settings: Settings) -> list[CheckLine]:
+    """Return a line for each of `params.toml` and `settings.toml` that says what no command can use; none if all is."""
+    lines = [
+        run_check("params", lambda: _params_line(settings)),
+        run_check("settings", lambda: settings_line(settings)),
+    ]
+    # rows land and what is published can be read all the same
+    return [replace(line, state="warn") for line in lines if line.state != "ok"]
+
+
+def _params_line(settings: Settings) -> CheckLine:
+    try:
+        settings.params()
+    except WrongUsageError as error:
+        return CheckLine("params", "warn", str(error), f"mend {settings.params_file}: no night is published until then")
+    return CheckLine("params", "ok", "")

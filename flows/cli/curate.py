@@ -13,7 +13,7 @@ from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.times import utc_iso
 
 if TYPE_CHECKING:
-    from slowwave.flows.llm.asking import Question
+    from slowwave.flows.llm.stage import Question
     from slowwave.transforms.llm.params import LlmParams
 
 _WAIT_SECONDS = 600
@@ -37,8 +37,7 @@ def run_curate(settings: Settings, *, dry_run: bool, limit: int | None, output: 
 def _ask(settings: Settings, limit: int | None, output: str) -> None:
     from slowwave.flows.kernel.lock import writer_lock
     from slowwave.flows.kernel.progress import Screen, print_lines
-    from slowwave.flows.llm.client import check_installed
-    from slowwave.flows.llm.endpoint import endpoint_from_environment
+    from slowwave.flows.llm.client import check_installed, endpoint_from_environment
     from slowwave.flows.llm.stage import ask_open, asked_line
     from slowwave.flows.publish.run import start_run
 
@@ -69,7 +68,7 @@ def _ask(settings: Settings, limit: int | None, output: str) -> None:
 
 
 def _rehearse(settings: Settings, limit: int | None, output: str) -> None:
-    from slowwave.flows.kernel.run_ids import utc_now
+    from slowwave.flows.kernel.times import utc_now
     from slowwave.flows.lake.lake import Lake
     from slowwave.flows.llm.stage import budget_left, build_questions, open_questions
     from slowwave.flows.publish.log_as_of import LogAsOf

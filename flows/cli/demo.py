@@ -22,7 +22,7 @@ from slowwave.flows.land.demo_home import claim_for_demo, midnight_after
 from slowwave.flows.nightly.nightly import NightlyResult, nightly, start_run
 from slowwave.flows.nightly.screen import next_commands, result_lines, result_title
 from slowwave.transforms.decisions.effects import APPLY, FORGET_METHOD, RESTORE
-from slowwave.transforms.decisions.review.decisions import PROMOTE
+from slowwave.transforms.decisions.review.changes import PROMOTE
 
 _SHOWN_CONTENT = 100
 _MOST_REFERENCED = """

@@ -1,4 +1,7 @@
-"""The app's commands, each made when it is asked for: making all of them takes longer than most take to answer."""
+"""The app's commands, each made when it is asked for: making all of them takes longer than most take to answer.
+
+Also the options that several of them have.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
@@ -183,3 +186,19 @@ def _make_command(path: str) -> Any:  # noqa: ANN401 - typer's
     alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     alone.command(name, cls=PlainCommand, epilog=examples(EXAMPLES[path]))(_FUNCTIONS[path])
     return typer.main.get_command(alone)
+
+
+OfProject = Annotated[str | None, typer.Option("--project", help="Only what is of this project.", metavar="PROJECT")]
+OfUser = Annotated[str | None, typer.Option("--user", help="Only what is of this user.", metavar="USER_ID")]
+OfAgent = Annotated[str | None, typer.Option("--agent", help="Only what is of this agent.", metavar="AGENT")]
+WithTag = Annotated[str | None, typer.Option("--tag", help="Only memories that have this tag.", metavar="TAG")]
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        help="What was known before this instant, such as 2026-03-10 (midnight UTC, exclusive).", metavar="TIME"
+    ),
+]
+MaxRefused = Annotated[
+    float,
+    typer.Option(min=0, max=1, help="Exit 1 when more than this share of the rows, or a file whole, was refused."),
+]

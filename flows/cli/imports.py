@@ -34,7 +34,7 @@ from slowwave.flows.land.inbox import Delivery
 from slowwave.flows.land.land import Landing
 from slowwave.flows.land.readings import Readings, home_readings
 from slowwave.flows.land.report import MAX_REFUSED, LandingReport
-from slowwave.flows.nightly.answer_lines import imported_lines
+from slowwave.flows.nightly.learned_lines import imported_lines
 from slowwave.flows.nightly.nightly import land_paths
 from slowwave.flows.nightly.screen import landed_lines, quarantine_command
 from slowwave.flows.publish.run import Run, start_run

@@ -40,8 +40,8 @@ def suggest(
     from slowwave.flows.kernel.errors import UserError
     from slowwave.flows.kernel.progress import print_lines, this_command
     from slowwave.flows.kernel.terminal import quote_shortened
+    from slowwave.flows.land.inbox import path_deliveries
     from slowwave.flows.land.land import Landing
-    from slowwave.flows.land.paths import path_deliveries
     from slowwave.flows.land.readings import mapping_path
     from slowwave.transforms.landing.mapping.resemblance import likenesses, suggested_mapping
 

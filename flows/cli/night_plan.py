@@ -6,10 +6,9 @@ from slowwave.flows.cli.run import asked_time, tell_unread_params
 from slowwave.flows.engines.settings import EngineSettings, engine_settings
 from slowwave.flows.imports.connections import connections
 from slowwave.flows.kernel.progress import Lines, print_lines
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import format_count
-from slowwave.flows.kernel.times import utc_text
+from slowwave.flows.kernel.times import utc_now, utc_text
 from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.lake import Lake, landed_lake
 from slowwave.flows.lake.run_ledger import read_run

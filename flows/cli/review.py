@@ -201,8 +201,7 @@ def promote(
 
     Said of something rejected, it takes that back.
     """
-    from slowwave.transforms.decisions.review.changes import ReviewCommand
-    from slowwave.transforms.decisions.review.decisions import PROMOTE
+    from slowwave.transforms.decisions.review.changes import PROMOTE, ReviewCommand
 
     wish = ReviewCommand(PROMOTE, confidence=confidence, scope=scope)
     _decide(wish, items, decision)
@@ -222,8 +221,7 @@ def reject(
 
     Said of something merged, it takes that back. A rejected candidate never returns.
     """
-    from slowwave.transforms.decisions.review.changes import ReviewCommand
-    from slowwave.transforms.decisions.review.decisions import REJECT
+    from slowwave.transforms.decisions.review.changes import REJECT, ReviewCommand
 
     _decide(ReviewCommand(REJECT, memory_id=memory), items, decision)
 
@@ -242,8 +240,7 @@ def merge(
 
     Of an outdated memory: the later one stands for it, without its sources.
     """
-    from slowwave.transforms.decisions.review.changes import ReviewCommand
-    from slowwave.transforms.decisions.review.decisions import MERGE
+    from slowwave.transforms.decisions.review.changes import MERGE, ReviewCommand
 
     _decide(ReviewCommand(MERGE, into=into), items, decision)
 

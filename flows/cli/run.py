@@ -27,9 +27,8 @@ from slowwave.flows.kernel.terminal import format_count, quote_shortened, size_s
 from slowwave.flows.kernel.times import parse_as_of
 from slowwave.flows.lake.lake import Lake, landed_lake
 from slowwave.flows.land.demo_home import demo_note
-from slowwave.flows.land.inbox import Delivery, inbox_deliveries, passed_over
+from slowwave.flows.land.inbox import Delivery, inbox_deliveries, passed_over, path_deliveries
 from slowwave.flows.land.land import Landing
-from slowwave.flows.land.paths import path_deliveries
 from slowwave.flows.land.readings import Readings
 from slowwave.flows.land.report import MAX_REFUSED, LandingReport
 from slowwave.flows.nightly.landing_lines import (
@@ -277,7 +276,7 @@ def tell_unread_params(settings: Settings) -> None:
 
 
 def _decide_rows(settings: Settings, leave_out: Sequence[str], leave_in: Sequence[str]) -> None:
-    from slowwave.flows.decide.leave_out import decide_rows
+    from slowwave.flows.decide.decisions import decide_rows
 
     lake = landed_lake(settings)
     with Screen() as screen, writer_lock(settings, "nightly", wait_seconds=WAIT_SECONDS, waiting=screen.note):

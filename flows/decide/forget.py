@@ -21,13 +21,12 @@ from slowwave.flows.decide.decisions import (
     published_frames,
 )
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quote_shortened
-from slowwave.flows.kernel.times import utc_text
+from slowwave.flows.kernel.times import utc_now, utc_text
 from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.partitions import partitions_of
+from slowwave.flows.lake.run_ledger import partitions_of
 from slowwave.flows.nightly.build import build
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import BuildPlan

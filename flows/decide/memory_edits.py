@@ -15,13 +15,12 @@ import polars as pl
 
 from slowwave.flows.decide.decisions import EVER, Expectation, decision, expectation, land_decisions, landed_decisions
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quote_shortened
-from slowwave.flows.kernel.times import utc_text
+from slowwave.flows.kernel.times import utc_now, utc_text
 from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.lake import landed_lake
-from slowwave.flows.lake.lake_rows import near_landed
+from slowwave.flows.lake.sql import near_landed
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.run import Run
 from slowwave.transforms.decisions.effects import flag_holds, values_json

@@ -16,15 +16,16 @@ import polars as pl
 from slowwave.flows.decide.decisions import decision, expectation, land_decisions, landed_decisions, published_frames
 from slowwave.flows.decide.listed import SHORTEST_ID
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quote_shortened
-from slowwave.flows.kernel.times import utc_text
+from slowwave.flows.kernel.times import utc_now, utc_text
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.run import Run
 from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.decisions.effects import values_json
 from slowwave.transforms.decisions.review.changes import (
+    MERGE,
+    REVIEWS,
     CannotDecideError,
     Change,
     ReviewCommand,
@@ -37,7 +38,6 @@ from slowwave.transforms.decisions.review.changes import (
     undoing_changes,
     with_before,
 )
-from slowwave.transforms.decisions.review.decisions import MERGE, REVIEWS
 from slowwave.transforms.decisions.review.items import statement_ids
 from slowwave.transforms.decisions.review.tables import ReviewDecisions
 from slowwave.transforms.evidence.states import current_memories

@@ -27,10 +27,9 @@ from slowwave.flows.imports.importer import (
 from slowwave.flows.imports.recognition import why_no_rows
 from slowwave.flows.imports.sources import SOURCES, Source, is_store, source_named
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import shown_name
-from slowwave.flows.kernel.times import utc_iso
+from slowwave.flows.kernel.times import utc_iso, utc_now
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.imports.secrets import clean_value
 

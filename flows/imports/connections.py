@@ -22,8 +22,7 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import shown_name
 from slowwave.flows.land.inbox import Delivery, inbox_deliveries, inbox_otlp
-from slowwave.flows.land.received.file_names import is_unclaimed
-from slowwave.flows.land.received.merging import claim
+from slowwave.flows.land.received_files import claim, is_unclaimed
 
 # ------------------------------------------------------------------------------------------
 # Which sources are connected, by the person's word, and what came of reading them last time.

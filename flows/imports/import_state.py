@@ -20,9 +20,9 @@ import zstandard
 
 from slowwave.flows.imports.units import Unit, home_shortened
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import write_durably
+from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.tombstones import read_tombstones
 from slowwave.transforms.core.hashing import digest

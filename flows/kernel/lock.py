@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from slowwave.flows.kernel.doors import make_home
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.times import utc_text
+from slowwave.flows.kernel.times import utc_now, utc_text
 
 if TYPE_CHECKING:
     from slowwave.flows.kernel.storage.bucket import Bucket

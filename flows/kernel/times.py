@@ -1,8 +1,10 @@
-"""How times are read from what people type, and shown to them."""
+"""The machine's clock, ids of runs that sort by it, and how times are read from what people type and shown to them."""
 
 from __future__ import annotations
 
-from datetime import date, datetime, time, timedelta
+import re
+import secrets
+from datetime import UTC, date, datetime, time, timedelta
 
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import format_count, quote_shortened
@@ -76,3 +78,21 @@ def quiet_log_text(as_of: datetime, newest_at: datetime | None, recorded_at: dat
     last = max(newest_at, recorded_at or newest_at)
     end = datetime.combine(last.date() + timedelta(days=1), time())
     return says, f"slowwave nightly --as-of {end:%Y-%m-%d}" if end < as_of else ""
+
+
+_RUN_ID = re.compile(r"\d{8}T\d{12}-[0-9a-f]{4}")
+
+
+def utc_now() -> datetime:
+    """The machine's clock as a naive datetime that holds UTC, as every time here."""
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+def new_run_id(started_at: datetime) -> str:
+    """A run id that sorts by its start; the random end keeps it unique under a wrong clock."""
+    return f"{started_at:%Y%m%dT%H%M%S%f}-{secrets.token_hex(2)}"
+
+
+def is_run_id(text: str) -> bool:
+    """Whether a text has the form of a run id."""
+    return _RUN_ID.fullmatch(text) is not None

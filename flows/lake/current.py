@@ -103,7 +103,7 @@ def point_at(settings: Settings, bucket: Bucket, run_id: str) -> None:
 
     Raises FencedError where another writer has taken over, BucketError where the bucket refuses: the pointer stays.
     """
-    from slowwave.flows.kernel.storage.faults import FencedError
+    from slowwave.flows.kernel.storage.client import FencedError
 
     path = run_path(settings, run_id)
     with path.open("rb") as file:
@@ -164,7 +164,7 @@ def _read_pointer(bucket: Bucket) -> tuple[dict[str, Any], str | None]:
 
 
 def _fetch(settings: Settings, bucket: Bucket, named: dict[str, Any], path: Path) -> None:
-    from slowwave.flows.kernel.storage.faults import BucketError
+    from slowwave.flows.kernel.storage.client import BucketError
 
     make_durable_folder(path.parent)
     aside = path.parent / f".{path.name}.{uuid.uuid4().hex[:8]}{TEMPORARY}"

@@ -7,6 +7,7 @@ instant they mention (event time or `recorded_at`, epoch µs), so that a plan ne
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import date
 from itertools import chain
 from pathlib import Path
@@ -27,7 +28,7 @@ from slowwave.transforms.core.hashing import digest, rows_digest
 from slowwave.transforms.core.schema import Landed, Table, polars_schema
 from slowwave.transforms.landing.ledger_tables import CheckedFiles
 from slowwave.transforms.landing.schema_changes import as_declared, lacks_only_new_columns
-from slowwave.transforms.landing.tables import Interactions
+from slowwave.transforms.landing.tables import LANDED, Interactions
 
 _WIDER = pl.ScanCastOptions(
     integer_cast=["upcast", "allow-float"],
@@ -351,3 +352,20 @@ def landed_lake(settings: Settings) -> Lake:
         raise UserError(message)
     lake.check_format()
     return lake
+
+
+# Of Parquet, which unpacks to a few times that: much less than the vectors of words take.
+_SMALL_BYTES = 16 * 2**20
+
+
+@contextmanager
+def suited_engine(lake: Lake) -> Iterator[None]:
+    """Inside, what is small is collected in memory: to begin to stream takes longer than to collect few rows.
+
+    What is large streams, so that it need not be held at once. The values are the same.
+    """
+    files = (file for table in LANDED for of_day in lake.files(table.name).values() for file in of_day)
+    with pl.Config() as config:
+        if sum(file.size for file in files) < _SMALL_BYTES:
+            config.set_engine_affinity("in-memory")
+        yield

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from slowwave.flows.kernel.storage.folder import Folder
-from slowwave.flows.kernel.storage.ranges import Range
+from slowwave.flows.kernel.storage.folder import Folder, Range
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.files import LakeFile
 

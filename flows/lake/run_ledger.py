@@ -1,7 +1,11 @@
-"""The ledger of runs: a row for each run, from its beginning on. A killed run leaves what it was at."""
+"""The ledger of runs: a row for each run, from its beginning on, and the partitions it used, as `day_inputs` has them.
+
+A killed run leaves what it was at.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -10,7 +14,8 @@ import polars as pl
 
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.lake import Lake
-from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.core.schema import Table, polars_schema
+from slowwave.transforms.graph import EVIDENCE
 from slowwave.transforms.landing.ledger_tables import Runs
 
 
@@ -53,3 +58,34 @@ def has_ended(lake: Lake, run_id: str) -> bool:
 
 def _one_row(row: dict[str, Any]) -> pl.DataFrame:
     return pl.DataFrame([row], schema=polars_schema(Runs))
+
+
+def unlike(fingerprint: str, names: Mapping[str, str]) -> list[str] | None:
+    """`day_inputs.partitions` of a day: table=name of those with other names than its fingerprint."""
+    return [f"{table}={name}" for table, name in names.items() if name != fingerprint] or None
+
+
+def name_of(table: type[Table], row: Mapping[str, Any]) -> str:
+    """The name of a table's partition, by a row of `day_inputs`."""
+    others = dict(other.split("=", 1) for other in row["partitions"] or ())
+    return others.get(table.name, row["fingerprint"])
+
+
+def partition_names(inputs: pl.DataFrame) -> pl.DataFrame:
+    """table, day, name of every evidence partition that rows of `day_inputs` name; a name may come twice."""
+    rows = inputs.filter(pl.col("fingerprint") != "")
+    of_tables = [
+        rows.select(pl.lit(table.name).alias("table"), "day", _name(table).alias("name")) for table in EVIDENCE
+    ]
+    return pl.concat(of_tables)
+
+
+def partitions_of(inputs: pl.DataFrame, table: type[Table]) -> dict[Any, str]:
+    """By day the partition of a table that rows of `day_inputs`, one per day, name."""
+    rows = inputs.filter(pl.col("fingerprint") != "").sort("day")
+    return dict(rows.select("day", _name(table)).iter_rows())
+
+
+def _name(table: type[Table]) -> pl.Expr:
+    own = pl.element().filter(pl.element().str.starts_with(f"{table.name}=")).str.slice(len(table.name) + 1)
+    return pl.coalesce(pl.col("partitions").list.eval(own).list.first(), "fingerprint")

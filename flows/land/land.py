@@ -17,19 +17,25 @@ from typing import BinaryIO
 
 import polars as pl
 
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.flows.kernel.stage_costs import stage_cost
+from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.erased_rows import ERASED_REASON, NONE_ERASED, ErasedRows
 from slowwave.flows.lake.lifetime.tombstones import read_tombstones
 from slowwave.flows.land.formats.chunk import Chunk
 from slowwave.flows.land.formats.delivery import chunks, file_hash, open_delivery
-from slowwave.flows.land.inbox import Delivery
-from slowwave.flows.land.paths import path_deliveries
-from slowwave.flows.land.quarantine import ChangedFileError, keep_bytes
+from slowwave.flows.land.inbox import Delivery, path_deliveries
+from slowwave.flows.land.quarantine import (
+    MOST_REFUSED,
+    MOST_SHOWN,
+    ChangedFileError,
+    keep_bytes,
+    not_read_on,
+    refused_frame,
+    shown_rows,
+)
 from slowwave.flows.land.readings import Readings
-from slowwave.flows.land.refused_rows import MOST_REFUSED, MOST_SHOWN, not_read_on, refused_frame, shown_rows
 from slowwave.flows.land.report import FileCounts, LandingReport
 from slowwave.flows.land.retry import Attempt, attempts, file_identity, rows_of_placed_files
 from slowwave.flows.land.small_files import FILE_NUMBER, SMALL_BYTES, Batch, SmallFiles, landed_together

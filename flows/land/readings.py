@@ -17,7 +17,7 @@ from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import format_count, quote_shortened
 from slowwave.flows.land.inbox import Delivery
-from slowwave.flows.land.received.file_names import is_received
+from slowwave.flows.land.received_files import is_received
 from slowwave.transforms.landing.delivered_rows import is_import
 from slowwave.transforms.landing.mapping.rules import (
     AS_TAKEN_IN,

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.formats import mark_taken_from
 from slowwave.flows.lake.lake import Lake

@@ -17,15 +17,15 @@ import polars as pl
 from slowwave.flows.imports.connections import connections
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import server
-from slowwave.flows.kernel.run_ids import is_run_id
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import format_count
+from slowwave.flows.kernel.times import is_run_id
 from slowwave.flows.lake.current import bucket_of, current_run, published_path, reports_folder
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.file_texts import decode_texts
 from slowwave.flows.lake.lifetime.tombstones import intent_path
-from slowwave.flows.lake.partitions import partition_names
+from slowwave.flows.lake.run_ledger import partition_names
 from slowwave.flows.lifetime.erasure import Erasure, SearchTerms, exclude_repeated
 from slowwave.flows.publish.states import run_of_state
 from slowwave.transforms.evidence.tables import DayInputs

@@ -25,10 +25,10 @@ from pathlib import Path
 import polars as pl
 
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.run_ids import is_run_id, utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import size_shown
+from slowwave.flows.kernel.times import is_run_id, utc_now
 from slowwave.flows.lake.current import current_run, report_file, reports_folder
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.formats import mark_taken_from
@@ -48,8 +48,7 @@ from slowwave.flows.lake.lifetime.horizons import (
     read_horizon,
 )
 from slowwave.flows.lake.lifetime.raw_files import read_raw_frames, rewrite_rows
-from slowwave.flows.lake.partitions import name_of
-from slowwave.flows.lake.run_ledger import read_run
+from slowwave.flows.lake.run_ledger import name_of, read_run
 from slowwave.flows.land.quarantine import kept_path
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import BuildPlan

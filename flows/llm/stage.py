@@ -1,22 +1,40 @@
-"""The stage of a run that asks a language model what the rules have decided alone so far, and lands its answers."""
+"""The stage of a run that asks a language model what the rules have decided alone so far, and lands its answers.
+
+A few questions are asked at once, within a budget; each answer lands as it comes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import asyncio
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.terminal import format_count
-from slowwave.flows.llm.asking import Budget, Question, QuestionsReport, ask
-from slowwave.flows.llm.client import LlmAnswer, check_installed
-from slowwave.flows.llm.endpoint import Endpoint, endpoint_from_environment
+from slowwave.flows.kernel.times import utc_now
+from slowwave.flows.llm.client import (
+    Endpoint,
+    LlmAnswer,
+    LlmClient,
+    LlmError,
+    NotUnderstoodError,
+    check_installed,
+    endpoint_from_environment,
+    unexpected_error,
+)
 from slowwave.transforms.decisions.effects import decision_rows
-from slowwave.transforms.decisions.review.rejected_texts import rejected_texts
+from slowwave.transforms.decisions.review.items import rejected_texts
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.llm.model_decisions import answer_decision
+from slowwave.transforms.llm.params import LlmParams
+from slowwave.transforms.llm.prompts import Prompt
 from slowwave.transforms.llm.questions import count_usage, prompts, questions, unanswered_questions, without_rejected
 
 if TYPE_CHECKING:
@@ -118,3 +136,171 @@ def asked_line(asked: QuestionsReport) -> str:
     if asked.ended and asked.ended not in asked.failed:
         parts.append(f"asking ended: {asked.ended}")
     return "; ".join(parts)
+
+
+# A model that answers so many questions in a row with what cannot be read is not asked on.
+_UNREADABLE_IN_A_ROW = 30
+
+
+@dataclass(frozen=True)
+class Question:
+    """A prompt, and the memory's change it is asked for."""
+
+    memory_id: str
+    changed_at: datetime
+    prompt: Prompt
+
+
+Land = Callable[[list[tuple[Question, LlmAnswer]]], None]
+
+
+@dataclass
+class Budget:
+    """Requests and tokens that are left; what is under way counts as if it cost its estimate."""
+
+    calls: int
+    tokens: int
+
+    def reserve(self, prompt: Prompt, params: LlmParams) -> int:
+        """Set a request and tokens aside for a question; 0 when there are not enough of them."""
+        wanted = prompt.tokens + params.answer_tokens
+        if self.calls < 1 or wanted > self.tokens:
+            return 0
+        self.calls -= 1
+        self.tokens -= wanted
+        return wanted
+
+    def take_call(self) -> bool:
+        """Set another request aside; whether there was one."""
+        if self.calls < 1:
+            return False
+        self.calls -= 1
+        return True
+
+
+@dataclass
+class QuestionsReport:
+    """What became of one night's questions."""
+
+    open: int = 0
+    landed: int = 0
+    tokens: int = 0
+    calls: int = 0
+    failed: Counter[str] = field(default_factory=Counter)
+    ended: str = ""
+
+    @property
+    def pending(self) -> int:
+        """Questions that are still without an answer."""
+        return self.open - self.landed
+
+
+def ask(
+    endpoint: Endpoint,
+    questions: Iterator[Question],
+    budget: Budget,
+    params: LlmParams,
+    land: Land,
+    asked: QuestionsReport,
+) -> None:
+    """Ask until there are no questions, budget or time left, or the server does not answer; `asked` says how it went.
+
+    `land` writes answers durably before more is asked, so a kill loses those that are under way and no others.
+    """
+    try:
+        asyncio.run(_Night(questions, budget, params, land, asked).ask(endpoint))
+    except LlmError as error:  # no client could be made
+        asked.ended = str(error)
+
+
+class _Night:
+    def __init__(
+        self, questions: Iterator[Question], budget: Budget, params: LlmParams, land: Land, asked: QuestionsReport
+    ) -> None:
+        self._questions = questions
+        self._budget = budget
+        self._params = params
+        self._land = land
+        self._asked = asked
+        self._under_way: dict[asyncio.Task[LlmAnswer], tuple[Question, int]] = {}
+        self._is_proven = False
+        self._failures = 0
+        self._unreadable = 0
+
+    async def ask(self, endpoint: Endpoint) -> None:
+        deadline = time.monotonic() + self._params.max_seconds
+        async with LlmClient(endpoint, self._params) as client:
+            try:
+                while self._start_more(client):
+                    done, _ = await asyncio.wait(
+                        self._under_way,
+                        timeout=max(0.0, deadline - time.monotonic()),
+                        return_when=asyncio.FIRST_COMPLETED,
+                    )
+                    if not done:
+                        self._asked.ended = f"it took longer than {self._params.max_seconds:g} s"
+                        break
+                    self._settle(done)
+            finally:
+                for task in self._under_way:
+                    task.cancel()
+                await asyncio.gather(*self._under_way, return_exceptions=True)
+
+    def _start_more(self, client: LlmClient) -> bool:
+        """Start as many questions as may be under way; whether any is. Until one is answered they go one by one."""
+        while not self._asked.ended and len(self._under_way) < (self._params.concurrency if self._is_proven else 1):
+            question = next(self._questions, None)
+            if question is None:
+                break
+            reserved = self._budget.reserve(question.prompt, self._params)
+            if not reserved:
+                self._asked.ended = "the day's budget is spent"
+                break
+            self._under_way[asyncio.create_task(self._answer(client, question.prompt))] = (question, reserved)
+        return bool(self._under_way)
+
+    async def _answer(self, client: LlmClient, prompt: Prompt) -> LlmAnswer:
+        attempt = 1
+        while True:
+            self._asked.calls += 1
+            try:
+                return await client.answer(prompt)
+            except NotUnderstoodError:
+                if not client.has_other_dialect or not self._budget.take_call():
+                    raise
+            except LlmError as error:
+                # a server that has never answered is not waited for again
+                is_in_vain = error.is_timeout and not self._is_proven
+                is_last = attempt >= self._params.attempts or bool(self._asked.ended)
+                if not error.is_repeatable or is_in_vain or is_last or not self._budget.take_call():
+                    raise
+                if error.is_of_endpoint:
+                    backoff = 2 ** (attempt - 1) * random.uniform(0.5, 1.0)  # noqa: S311 - so that not all come back at once
+                    await asyncio.sleep(min(self._params.max_wait_seconds, max(backoff, error.retry_after)))
+                attempt += 1
+
+    def _settle(self, done: set[asyncio.Task[LlmAnswer]]) -> None:
+        answers: list[tuple[Question, LlmAnswer]] = []
+        for task in done:
+            question, reserved = self._under_way.pop(task)
+            error = task.exception()
+            if error is None:
+                answer = task.result()
+                self._budget.tokens += reserved - answer.tokens
+                answers.append((question, answer))
+            elif isinstance(error, Exception):
+                self._fail(error if isinstance(error, LlmError) else unexpected_error(error))
+        if answers:
+            self._is_proven, self._failures, self._unreadable = True, 0, 0
+            self._land(answers)
+            self._asked.landed += len(answers)
+            self._asked.tokens += sum(answer.tokens for _, answer in answers)
+
+    def _fail(self, error: LlmError) -> None:
+        """A failed question keeps its tokens: what it cost is not known."""
+        self._asked.failed[str(error)] += 1
+        self._failures = self._failures + 1 if error.is_of_endpoint else 0
+        self._unreadable += 1
+        is_dead = error.ends_asking or (error.is_timeout and not self._is_proven)
+        if is_dead or self._failures >= self._params.max_failures or self._unreadable >= _UNREADABLE_IN_A_ROW:
+            self._asked.ended = str(error)

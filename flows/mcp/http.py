@@ -17,8 +17,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from slowwave.flows.ask.narrowed import Narrowed
-from slowwave.flows.capture.admitted import is_addressed, is_of_other_site
-from slowwave.flows.kernel.access.bearer_tokens import Tokens
+from slowwave.flows.capture.limits import is_addressed, is_of_other_site
+from slowwave.flows.kernel.bearer_tokens import Tokens
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import terminal_safe

@@ -18,8 +18,8 @@ from slowwave.flows.kernel.declared_columns import IDS
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import quote_shortened, shorten_to_width
 from slowwave.flows.kernel.times import utc_iso
-from slowwave.flows.lake.lake_rows import NEAR_PUBLISHED, SHOWN_NEAR
 from slowwave.flows.lake.lifetime.tombstones import read_tombstones
+from slowwave.flows.lake.sql import NEAR_PUBLISHED, SHOWN_NEAR
 from slowwave.flows.mcp.current_publish import NarrowedPublish
 from slowwave.transforms.core.vocabularies import LandedTable
 

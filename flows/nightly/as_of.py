@@ -10,8 +10,7 @@ from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.lake.engine import suited_engine
-from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.lake import Lake, suited_engine
 from slowwave.flows.nightly.build import build
 from slowwave.flows.nightly.nightly import make_plan, require_texts
 from slowwave.flows.publish.log_as_of import LogAsOf

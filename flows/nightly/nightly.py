@@ -17,10 +17,9 @@ import polars as pl
 
 from slowwave.flows.imports.connections import Imported, received_deliveries
 from slowwave.flows.kernel.code_hash import code_hash
-from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.lake.current import current_run, run_path
-from slowwave.flows.lake.engine import suited_engine
-from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.lake import Lake, suited_engine
 from slowwave.flows.lake.lifetime.horizons import read_horizon
 from slowwave.flows.lake.lifetime.tombstones import is_erasing
 from slowwave.flows.lake.misfits import explain_read_error

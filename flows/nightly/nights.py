@@ -10,7 +10,7 @@ from pathlib import Path
 from slowwave.flows.kernel.lock import running_run
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.lake.files import files_by_day
-from slowwave.flows.lake.lake_rows import Record, lake_rows
+from slowwave.flows.lake.sql import Record, lake_rows
 
 _ENDED_WELL = ("published", "published_incomplete", "skipped")
 # Of a run that a killed compaction has left in two files, how it ended counts.

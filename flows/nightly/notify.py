@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import shorten_to_width
+from slowwave.flows.kernel.times import utc_now
 
 _SECONDS = 60.0
 _MOST_SECONDS = 3600.0

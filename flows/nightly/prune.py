@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from slowwave.flows.kernel.run_ids import is_run_id
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import TEMPORARY, write_durably
+from slowwave.flows.kernel.times import is_run_id
 from slowwave.flows.lake.current import (
     GRACE_SECONDS,
     KEEP_RUNS,
@@ -25,7 +25,7 @@ from slowwave.flows.lake.current import (
     reports_folder,
 )
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.partitions import partition_names
+from slowwave.flows.lake.run_ledger import partition_names
 from slowwave.flows.land.quarantine import forget_resolved_bytes
 from slowwave.flows.publish.states import superseded_states
 from slowwave.transforms.evidence.tables import DayInputs

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.file_system import nearest_folder
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.store import nearest_folder
 from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.lifetime.tombstones import is_erasing

@@ -19,7 +19,6 @@ from slowwave.flows.kernel.terminal import format_count, quote_shortened, shorte
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.report import LandingReport
-from slowwave.flows.nightly.answer_lines import answer_lines, quiet_lines
 from slowwave.flows.nightly.landing_lines import (
     mapping_lines,
     print_shown,
@@ -29,7 +28,14 @@ from slowwave.flows.nightly.landing_lines import (
     unmatched_ids,
     unmatched_lines,
 )
-from slowwave.flows.nightly.learned_lines import has_strategies, learned_lines, memory_lines, waits_for_review
+from slowwave.flows.nightly.learned_lines import (
+    answer_lines,
+    has_strategies,
+    learned_lines,
+    memory_lines,
+    quiet_lines,
+    waits_for_review,
+)
 from slowwave.flows.nightly.nightly import NightlyResult
 from slowwave.flows.publish.plan import DayPlan
 from slowwave.transforms.core.vocabularies import ROW_FATES

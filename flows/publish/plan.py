@@ -18,7 +18,7 @@ import polars as pl
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.lake.lake import written_columns
 from slowwave.flows.lake.lifetime.horizons import read_horizon
-from slowwave.flows.lake.partitions import name_of, unlike
+from slowwave.flows.lake.run_ledger import name_of, unlike
 from slowwave.flows.publish.day_reader import replay_inputs
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.replay_inputs import ReplayInputs, together

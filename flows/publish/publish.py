@@ -1,9 +1,13 @@
-"""One publish: from evidence partitions and memory states to an audited serving file, as the graph declares it."""
+"""One publish: from evidence partitions and memory states to an audited serving file, as the graph declares it.
+
+Where there is a base, an earlier serving file that this one began as a copy of, only days that differ are written. How
+a table is read and reused, its node declares.
+"""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from functools import partial
@@ -13,18 +17,23 @@ from typing import Any
 import duckdb
 import polars as pl
 
+from slowwave.flows.kernel.processes import give_back, has_held_much
 from slowwave.flows.kernel.stage_costs import StageCosts, heard_by, stage_cost
 from slowwave.flows.lake.current import current_run
+from slowwave.flows.lake.lifetime.tombstones import is_erasing
 from slowwave.flows.lake.run_ledger import read_other_runs, with_run
 from slowwave.flows.land.quarantine import landing_ledger
-from slowwave.flows.publish.base import base_of
+from slowwave.flows.publish.base import Base, base_of
+from slowwave.flows.publish.day_reader import DayReader
 from slowwave.flows.publish.plan import BuildPlan, DayPlan
 from slowwave.flows.publish.run import Run
-from slowwave.flows.publish.runner import Runner
-from slowwave.flows.publish.serving import Finding, ServingFile
-from slowwave.flows.publish.shell import PublishShell
-from slowwave.transforms.core.schema import polars_schema
-from slowwave.transforms.graph import NODES, PUBLISHED
+from slowwave.flows.publish.runner import Pieces, Runner, Shell
+from slowwave.flows.publish.serving import Finding, ServingFile, day_hashes, fetch_frame
+from slowwave.flows.publish.states import keep_state, kept_state
+from slowwave.transforms.core.frames import conform, empty
+from slowwave.transforms.core.node import Given, LandedInput, Node, Resumed
+from slowwave.transforms.core.schema import State, Table, polars_schema
+from slowwave.transforms.graph import BY_DAY, BY_DIFFERENCE, EVIDENCE, NODES, PUBLISHED, node_of
 from slowwave.transforms.landing.ledger_tables import Runs, RunSteps
 from slowwave.transforms.landing.set_aside import LEFT_OUT
 
@@ -141,3 +150,122 @@ def _run_steps(run_id: str, rows: dict[str, int], costs: StageCosts) -> pl.LazyF
         if node.name in costs.of_steps
     ]
     return pl.LazyFrame(found, schema=polars_schema(RunSteps))
+
+
+class PublishShell(Shell):
+    """The shell of one publish (see `runner.Shell`); `serving` is set before anything is written."""
+
+    def __init__(self, plan: BuildPlan, run_id: str) -> None:
+        self.serving: ServingFile | None = None
+        self.base: Base | None = None
+        self._lake = plan.log.lake
+        self._plan = plan
+        self._as_of = plan.log.as_of
+        self._run_id = run_id
+        self._days = DayReader(plan.log, plan.partitions)
+        self._kept: dict[type[State], pl.DataFrame] = {}  # as it was read, until what follows from it is kept
+
+    def reader(self, given: Given) -> Callable[[Runner], Any] | None:
+        """What is read here."""
+        node = node_of(given)
+        if (query := node.query) is not None:
+            return lambda _: fetch_frame(self._file().connection, query.sql, query.columns)
+        return (lambda _: self._days.read(node.reads)) if node.reads else None
+
+    def rows(self, rows: LandedInput, days: Iterable[date] | None, keys: pl.DataFrame | None = None) -> pl.LazyFrame:
+        """Winning rows of a landed table, of all days or of these."""
+        return self._days.rows(rows, days, keys)
+
+    def is_stored(self, table: type[Table]) -> bool:
+        """What the lake keeps is there: it was built before."""
+        return table in EVIDENCE
+
+    def partitions(self, table: type[Table]) -> dict[date, str]:
+        """The partitions that the plan names."""
+        return self._plan.partitions(table)
+
+    def scan_table(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
+        """The partitions that the plan names, of all days or of these; of a state what serves this publish best."""
+        if not issubclass(table, State):
+            return self._days.scan(table, days)
+        # a full rebuild takes nothing over, nor does one without what is erased
+        if self._plan.full or is_erasing(self._lake.root):
+            return empty(table).lazy()
+        kept = kept_state(self._lake, table, self._as_of.date()).collect()
+        self._kept[table] = kept
+        return kept.lazy()
+
+    def days_together(self, node: Node, runner: Runner) -> Iterator[Sequence[date]]:
+        """All days, or those that changed since the base, so many at a time as are read together."""
+        if not node.tables:
+            yield ()  # the columns, where there is no day
+        if node.unless_empty and runner.value(node.inputs[node.unless_empty]).is_empty():  # type: ignore[arg-type] - what is handed
+            return
+        changed = None if self.base is None else self.base.changed_days.get(node.tables[0]) if node.tables else None
+        yield from self._days.groups(node, changed)
+
+    def resume(self, resumed: Resumed) -> tuple[date, pl.DataFrame | None]:
+        """The first day of a published table that is computed, and the highest counts of the days before."""
+        if self.base is None:
+            return date.min, None
+        of, first_day = resumed.of, self.base.first_day(resumed.of)
+        counts = ", ".join(f"max({name}) AS {name}" for name in resumed.counts)
+        found = fetch_frame(
+            self._file().connection,
+            f"SELECT {resumed.by}, {counts} FROM {of.name} WHERE {BY_DAY[of].dated} < $first_day GROUP BY {resumed.by}",  # noqa: S608 - declared names
+            {resumed.by: str, **dict.fromkeys(resumed.counts, int)},
+            {"first_day": first_day},
+        )
+        return first_day, found
+
+    def write(self, table: type[Table], pieces: Pieces) -> int:
+        """Publish these rows, in place of those that differ from the base, or keep a state; returns how many."""
+        if issubclass(table, State):
+            rows, day = pl.concat(pieces), self._as_of.date()
+            kept = self._kept.pop(table, None)
+            keep_state(self._lake, table, day, self._run_id, rows, kept=kept, verify=self._plan.full)
+            return rows.height
+        serving, base, written = self._file(), self.base, 0
+        if base is not None and table in BY_DIFFERENCE:
+            return self._write_what_differs(base, table, pieces)
+        if base is not None:
+            serving.remove(table, *base.select_changed(table))
+        for piece in pieces:
+            serving.extend(table, self._add_run_columns(piece.lazy()))
+            written += piece.height
+            if table in BY_DAY:
+                give_back()
+        if base is not None and table in BY_DAY:
+            serving.stamp(table, self._run_id, self._as_of)
+        return written
+
+    def _write_what_differs(self, base: Base, table: type[Table], pieces: Pieces) -> int:
+        """Publish these rows in place of those of the base, but for the days that are the same; returns how many."""
+        serving, dated = self._file(), BY_DIFFERENCE[table].dated
+        rows = conform(table, pl.concat(pieces).lazy()).collect()
+        was, is_now = base.hashes[table], day_hashes(serving.connection, table, dated, rows)
+        same = [day for day in is_now if was.get(day) == is_now[day]]
+        # of what is damaged a time may be on no day at all
+        serving.remove(
+            table, f'list_contains(CAST($same AS DATE[]), CAST("{dated}" AS DATE)) IS NOT TRUE', {"same": same}
+        )
+        differing = rows.lazy().filter(~pl.col(dated).dt.date().is_in(same))
+        serving.extend(table, self._add_run_columns(differing))
+        serving.stamp(table, self._run_id, self._as_of)
+        return rows.height
+
+    def release_memory(self) -> None:
+        """Give back what a node left behind: the next one needs the room."""
+        if self.serving is not None and has_held_much():
+            self.serving.release_memory()
+        give_back()
+
+    def _file(self) -> ServingFile:
+        if self.serving is None:
+            message = "nothing can be written, or asked of what was written, before there is a file"
+            raise ValueError(message)
+        return self.serving
+
+    def _add_run_columns(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        as_of = pl.lit(self._as_of, dtype=pl.Datetime("us"))
+        return rows.with_columns(pl.lit(self._run_id).alias("run_id"), as_of.alias("as_of"))

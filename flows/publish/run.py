@@ -16,10 +16,10 @@ from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.lock import note_run
 from slowwave.flows.kernel.processes import give_back
-from slowwave.flows.kernel.run_ids import new_run_id, utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.stage_costs import StageCosts, heard_by
 from slowwave.flows.kernel.terminal import terminal_safe
+from slowwave.flows.kernel.times import new_run_id, utc_now
 from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.files import check_format
 from slowwave.flows.lake.lake import Lake, make_lake

@@ -21,10 +21,9 @@ from slowwave.flows.ask.connection import DuckDBConfig, error_lines, locked_conn
 from slowwave.flows.ask.export import write_table
 from slowwave.flows.kernel.doors import outside
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.run_ids import is_run_id
 from slowwave.flows.kernel.storage.client import BucketClient
 from slowwave.flows.kernel.store import write_durably
-from slowwave.flows.kernel.times import utc_iso
+from slowwave.flows.kernel.times import is_run_id, utc_iso
 from slowwave.flows.publish_to.target import Files
 from slowwave.transforms.graph import SERVING
 

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from slowwave.flows.ask.find_run import find_run
+from slowwave.flows.ask.connection import find_run
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import format_count, terminal_safe

@@ -21,7 +21,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.store import fsync_path, write_durably
 from slowwave.flows.kernel.terminal import shown_name, terminal_safe
 from slowwave.flows.push.door import StoreChangedError
-from slowwave.transforms.decisions.push.wanted import State, changed_fields
+from slowwave.transforms.decisions.push import State, changed_fields
 from slowwave.transforms.imports.stores.claude_memories import INDEX, FileMemory, memories_of
 from slowwave.transforms.imports.stores.memory_files import UnchangeableError, front_matter, scores_in, with_scores
 

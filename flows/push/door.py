@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from slowwave.transforms.decisions.push.wanted import State
+from slowwave.transforms.decisions.push import State
 
 
 class StoreChangedError(Exception):

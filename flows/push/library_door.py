@@ -25,7 +25,7 @@ from slowwave.flows.kernel.processes import end_child
 from slowwave.flows.kernel.terminal import shown_name, terminal_safe
 from slowwave.flows.push import store_helper
 from slowwave.flows.push.door import StoreChangedError
-from slowwave.transforms.decisions.push.wanted import State
+from slowwave.transforms.decisions.push import State
 
 _ANSWER_SECONDS = 120.0
 

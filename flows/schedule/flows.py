@@ -27,10 +27,9 @@ from slowwave.flows.kernel.doors import home_doors
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.progress import Lines, phase_of
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings, settings_from_environment
 from slowwave.flows.kernel.terminal import terminal_safe
-from slowwave.flows.kernel.times import parse_as_of
+from slowwave.flows.kernel.times import parse_as_of, utc_now
 from slowwave.flows.land.inbox import passed_over
 from slowwave.flows.land.land import LandingReport
 from slowwave.flows.nightly import nightly as plain

@@ -12,11 +12,11 @@ from small_home import SmallHome
 from streamlit.testing.v1 import AppTest
 
 from slowwave.dashboards.app.pages.interactions import interactions_page
-from slowwave.dashboards.app.pages.lineage import lineage_page
 from slowwave.dashboards.app.pages.memories import memories_page
 from slowwave.dashboards.app.pages.memory import memory_page
 from slowwave.dashboards.app.pages.observations import observations_page
 from slowwave.dashboards.app.pages.overview import overview_page
+from slowwave.dashboards.app.pages.reference import lineage_page
 from slowwave.dashboards.app.pages.review import review_page
 from slowwave.dashboards.app.pages.runs import runs_page
 from slowwave.dashboards.app.pages.sql import sql_page

@@ -22,7 +22,7 @@ from slowwave.flows.publish.serving import audit_findings, audits
 from slowwave.transforms import graph
 from slowwave.transforms.core.schema import Table, columns
 from slowwave.transforms.decisions.effects import APPLY, decision_rows, values_json
-from slowwave.transforms.decisions.review.decisions import PROMOTE
+from slowwave.transforms.decisions.review.changes import PROMOTE
 from slowwave.transforms.health import judged_health as health_module
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.set_aside import LEAVE_OUT

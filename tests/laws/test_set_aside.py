@@ -8,7 +8,7 @@ from datetime import timedelta
 import polars as pl
 import pytest
 
-from slowwave.flows.decide.leave_out import decide_rows
+from slowwave.flows.decide.decisions import decide_rows
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.lake.views import LandedViews
 from slowwave.transforms.core.schema import Landed, polars_schema

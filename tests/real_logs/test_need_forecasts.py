@@ -14,7 +14,7 @@ import pytest
 from reference_log_rows import REFERENCE_LOGS, ReferenceLog, reference_logs
 from thorough import IS_THOROUGH
 
-from slowwave.dashboards.charts.reliability import reliability_chart
+from slowwave.dashboards.charts.learning import reliability_chart
 from slowwave.transforms.usage.need_fits import need_coefficients, need_log_loss, need_probability
 from slowwave.transforms.usage.need_forecasts import need_forecasts
 from slowwave.transforms.usage.params import NeedParams

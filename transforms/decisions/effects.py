@@ -14,7 +14,7 @@ from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.decisions.forgetting.tables import ForgettingAudit
 from slowwave.transforms.decisions.memory_edits import MEMORY_EDITS
-from slowwave.transforms.decisions.review.decisions import REVIEWS
+from slowwave.transforms.decisions.review.changes import REVIEWS
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.stated_changes import stated_changes
 from slowwave.transforms.landing.tables import Memories

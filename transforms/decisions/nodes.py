@@ -30,7 +30,7 @@ HEALTH_REVIEWED = TableInput(
 
 DECIDING: tuple[Node, ...] = (
     Node(
-        "slowwave.transforms.decisions.forgetting.evidence:forgetting_evidence",
+        "slowwave.transforms.decisions.forgetting.plan:forgetting_evidence",
         outputs=(FORGETTING_EVIDENCE,),
         inputs={"states": MEMORY_STATES, "touches": TOUCHES, "decisions": DECISIONS},
     ),
@@ -62,13 +62,13 @@ DECIDING: tuple[Node, ...] = (
         methods=("forgetting.regret_method",),
     ),
     Node(
-        "slowwave.transforms.decisions.review.rejected_texts:rejected_texts",
+        "slowwave.transforms.decisions.review.items:rejected_texts",
         outputs=(REJECTED_TEXTS,),
         inputs={"decisions": DECISIONS, "states": CURRENT_MEMORIES},
         stage="statements and pairs",
     ),
     Node(
-        "slowwave.transforms.decisions.review.decisions:review_decisions",
+        "slowwave.transforms.decisions.review.changes:review_decisions",
         outputs=(ReviewDecisions,),
         inputs={"decisions": DECISIONS},
         stage="statements and pairs",
@@ -80,7 +80,7 @@ DECIDING: tuple[Node, ...] = (
         stage="statements and pairs",
     ),
     Node(
-        "slowwave.transforms.decisions.review.queue_tables:review_tables",
+        "slowwave.transforms.decisions.review.queue:review_tables",
         outputs=(ReviewQueue, ReviewStatements),
         inputs={
             "statements": ExtractedStatements,

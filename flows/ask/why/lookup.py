@@ -14,7 +14,7 @@ from typing import Any
 
 import duckdb
 
-from slowwave.flows.ask.why.interaction import WORDS, evidence_around
+from slowwave.flows.ask.why.interaction import WORDS, evidence_around, run_about
 from slowwave.flows.ask.why.items import item_about
 from slowwave.flows.ask.why.layout import shown_argument
 from slowwave.flows.ask.why.learning import (
@@ -43,15 +43,13 @@ from slowwave.flows.ask.why.queries import (
     Partitions,
     partitions_of,
 )
-from slowwave.flows.ask.why.runs import run_about
 from slowwave.flows.kernel.declared_columns import CARRIED, COUNTED, OF_CHANGE, READ
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import format_count, shorten_to_width
 from slowwave.flows.lake.files import files_by_day
-from slowwave.flows.lake.lake_rows import NEAR_PUBLISHED, SHOWN_NEAR
 from slowwave.flows.lake.lifetime.horizons import read_horizon
 from slowwave.flows.lake.lifetime.tombstones import read_tombstones
-from slowwave.flows.lake.sql import no_globs
+from slowwave.flows.lake.sql import NEAR_PUBLISHED, SHOWN_NEAR, no_globs
 
 Record = dict[str, Any]
 Records = Callable[..., list[Record]]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from slowwave.flows.ask.why.interaction import moved_words
+from slowwave.flows.ask.why.interaction import file_words, landed_words, moved_words, run_words
 from slowwave.flows.ask.why.items import all_command, item_facts, look_next, why_command
 from slowwave.flows.ask.why.layout import Fact, FactRow, one_line, short_id
 from slowwave.flows.ask.why.learning_screens import error_facts, outcome_facts, strategy_facts
 from slowwave.flows.ask.why.observations import changed_words
-from slowwave.flows.ask.why.runs import file_words, landed_words, run_words
 from slowwave.flows.ask.why.strongest import (
     evidence_fact,
     interaction_memories,

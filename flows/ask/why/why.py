@@ -11,12 +11,11 @@ import duckdb
 
 from slowwave.flows.ask.cells import json_bytes
 from slowwave.flows.ask.connection import DuckDBConfig, error_lines, published_file
-from slowwave.flows.ask.why.interaction import evidence_lines, words_lines
+from slowwave.flows.ask.why.interaction import evidence_lines, run_text, words_lines
 from slowwave.flows.ask.why.layout import screen_text, shown_argument
 from slowwave.flows.ask.why.learning import learned_text, with_case_first
 from slowwave.flows.ask.why.lookup import Publish
 from slowwave.flows.ask.why.observations import curation_lines, observation_text
-from slowwave.flows.ask.why.runs import run_text
 from slowwave.flows.ask.why.screens import screen_facts
 from slowwave.flows.ask.why.text import interaction_text, memory_text
 from slowwave.flows.kernel.errors import UserError

@@ -19,8 +19,7 @@ from slowwave.flows.kernel.terminal import format_count, shorten_to_width
 from slowwave.flows.lake.lake import Lake, landed_lake
 from slowwave.flows.push.door import Door
 from slowwave.flows.push.places import Place, open_store, places
-from slowwave.flows.push.push import PushResult, carry_out
-from slowwave.flows.push.push_plan import Change, PushPlan, planned_push, planned_undo
+from slowwave.flows.push.push import Change, PushPlan, PushResult, carry_out, planned_push, planned_undo
 
 _SHOWN = 10
 _SHOWN_TEXT = 300

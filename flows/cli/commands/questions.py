@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from slowwave.flows.cli.commands.options import AsOf, OfAgent, OfProject, OfUser, WithTag
-from slowwave.flows.cli.groups import command
+from slowwave.flows.cli.groups import AsOf, OfAgent, OfProject, OfUser, WithTag, command
 from slowwave.flows.cli.shared import TextFormat
 from slowwave.flows.kernel.settings import settings_from_environment
 

@@ -1,4 +1,4 @@
-"""Commands that show publishes, as a page, in the browser or in files; and how two publishes or two methods differ."""
+"""Commands that show publishes, compare them, and give results back to the stores that memories came from."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from slowwave.flows.cli.commands.options import OfAgent, OfUser, WithTag
-from slowwave.flows.cli.groups import command
+from slowwave.flows.cli.groups import OfAgent, OfUser, WithTag, command
 from slowwave.flows.cli.shared import TextFormat
 from slowwave.flows.kernel.settings import settings_from_environment
 
@@ -128,8 +127,7 @@ def diff(
     output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
 ) -> None:
     """Say what changed between two publishes: how many rows of each table, which, and in what."""
-    from slowwave.flows.ask.diff.diff import run_diff
-    from slowwave.flows.ask.diff.publish_diff import DiffOptions
+    from slowwave.flows.ask.diff import DiffOptions, run_diff
 
     run_diff(settings_from_environment(), run, other, DiffOptions(table or [], limit, show_all), output=output)
 
@@ -167,3 +165,31 @@ def compare(
     from slowwave.flows.cli.compare import run_compare
 
     run_compare(settings_from_environment(), old, new, as_of=as_of, project=project, examples=examples, output=output)
+
+
+@command(
+    "slowwave push claude-memory ~/.claude",
+    "slowwave push claude-memory ~/.claude --yes",
+    "slowwave push claude-memory ~/.claude --format json",
+)
+def push(
+    store: Annotated[str, typer.Argument(help="claude-memory, alma, mem0, astrocyte or langgraph.", metavar="STORE")],
+    paths: Annotated[
+        list[str] | None, typer.Argument(help="Where it lies. None: those that are connected.", metavar="PATH…")
+    ] = None,
+    user: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A user whose memories may be written too; else only those about nobody are.", metavar="NAME"
+        ),
+    ] = None,
+    undo: Annotated[
+        str | None, typer.Option(help="Take back what one push wrote, where nothing changed it since.", metavar="RUN")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do it. Without, what would change is shown.")] = False,
+    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
+) -> None:
+    """Write verdicts back to the store of the memories, with confidence and decisions; without --yes only show it."""
+    from slowwave.flows.cli.commands.push import run_push
+
+    run_push(settings_from_environment(), store, paths or [], users=user or [], undo=undo, yes=yes, output=output)

@@ -11,7 +11,7 @@ import typer
 
 from slowwave.flows.cli.groups import examples, first_examples
 from slowwave.flows.cli.shared import Output
-from slowwave.flows.kernel.access.bearer_tokens import Tokens, Use, add_token, revoke_token
+from slowwave.flows.kernel.bearer_tokens import Tokens, Use, add_token, revoke_token
 from slowwave.flows.kernel.settings import settings_from_environment
 
 EXAMPLES: dict[str, tuple[str, ...]] = {

@@ -22,10 +22,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slowwave.flows.kernel.storage.client import BucketClient, Entry, Listing
-from slowwave.flows.kernel.storage.faults import BucketError, FencedError
-from slowwave.flows.kernel.storage.folder import TEMPORARY
-from slowwave.flows.kernel.storage.ranges import PartialCopies, Range
+from slowwave.flows.kernel.storage.client import BucketClient, BucketError, Entry, FencedError, Listing
+from slowwave.flows.kernel.storage.folder import TEMPORARY, PartialCopies, Range
 
 if TYPE_CHECKING:
     from slowwave.flows.kernel.storage.lease import Lease

@@ -17,8 +17,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.storage.client import BucketClient
-from slowwave.flows.kernel.storage.faults import BucketError, FencedError
+from slowwave.flows.kernel.storage.client import BucketClient, BucketError, FencedError
 
 HELD_SECONDS = 60.0
 _POLL_SECONDS = 1.0

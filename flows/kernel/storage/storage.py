@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from slowwave.flows.kernel.storage.folder import Folder
-from slowwave.flows.kernel.storage.ranges import Range
+from slowwave.flows.kernel.storage.folder import Folder, Range
 
 
 class Storage(Protocol):

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.files import files_by_day
-from slowwave.flows.lake.lake_rows import lake_rows
+from slowwave.flows.lake.sql import lake_rows
 
 ERASE = "erase"
 FOLDER = "erased"

@@ -29,7 +29,7 @@ from streamlit.testing.v1 import AppTest
 from slowwave.dashboards.app import app
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.flows.ask.narrowed import Narrowed
-from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.times import utc_now
 
 pytestmark = pytest.mark.filterwarnings(IGNORED)
 

@@ -10,9 +10,9 @@ from shared_homes import plain_home
 from small_home import SmallHome
 from streamlit.testing.v1 import AppTest
 
-from slowwave.dashboards.app.pages.lineage import lineage_page
+from slowwave.dashboards.app.pages.reference import lineage_page
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.flows.ask.lineage_drawn import figure_page
+from slowwave.flows.ask.lineage import figure_page
 from slowwave.flows.ask.lineage_steps import LineageStep
 from slowwave.flows.ask.narrowed import Narrowed
 from slowwave.transforms.graph import EVIDENCE, PUBLISHED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.dashboards.app.marks import QUOTED, SHARED, MarkedSpan, cut_spans, mark_text
+from slowwave.dashboards.app.panel import QUOTED, SHARED, MarkedSpan, cut_spans, mark_text
 from slowwave.transforms.evidence.params import EvidenceParams
 
 PARAMS = EvidenceParams()

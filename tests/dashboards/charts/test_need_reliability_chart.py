@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from slowwave.dashboards.charts.reliability import reliability_bins, reliability_chart
+from slowwave.dashboards.charts.learning import reliability_bins, reliability_chart
 
 GRADED = pl.DataFrame(
     {

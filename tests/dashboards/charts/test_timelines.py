@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from slowwave.dashboards.charts.memories import event_timeline
 from slowwave.dashboards.charts.parts import is_blank
-from slowwave.dashboards.charts.timelines import event_timeline
 
 START = datetime(2026, 3, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 HOSTILE = "<script>alert(1)</script>\n\x1b[31m \u202e" + "x" * 500

@@ -16,9 +16,8 @@ from PIL import Image
 from shared_homes import taught_home
 
 from slowwave.dashboards.overview.tiles import Named, Tile
-from slowwave.dashboards.report import brief as made
-from slowwave.dashboards.report.brief import Form, brief
-from slowwave.dashboards.report.page import first_screen
+from slowwave.dashboards.report import page as made
+from slowwave.dashboards.report.page import Form, brief, first_screen
 from slowwave.flows.ask.connection import locked_connection
 from slowwave.flows.cli import main as cli
 

@@ -296,7 +296,7 @@ def test_a_table_that_is_missing_leaves_the_rest(
     connection, run_id = without
     connection.execute(f"DROP TABLE {table}")
     monkeypatch.setattr(
-        "slowwave.dashboards.report.parts.chart_svg", lambda *_: "<svg></svg>"
+        "slowwave.dashboards.report.details.chart_svg", lambda *_: "<svg></svg>"
     )  # known by now, and slow
     page = Page(report_html(connection, run_id))
     assert "does not hold what" in page.text
@@ -308,7 +308,7 @@ def test_a_file_of_an_earlier_release_is_told_without_the_first_screen(
 ) -> None:
     connection, run_id = without
     connection.execute("DROP TABLE attempts_by_injection")
-    monkeypatch.setattr("slowwave.dashboards.report.parts.chart_svg", lambda *_: "<svg></svg>")  # as above
+    monkeypatch.setattr("slowwave.dashboards.report.details.chart_svg", lambda *_: "<svg></svg>")  # as above
     page = Page(report_html(connection, run_id))
     assert "another version of Slowwave made it" in page.text
     assert not [said for level, said in page.headings if level == 2]

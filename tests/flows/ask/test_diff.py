@@ -12,8 +12,8 @@ import duckdb
 import pytest
 from small_home import MEMORY, SmallHome, interaction, memory
 
-from slowwave.flows.ask.diff.publish_diff import EXAMPLES, publish_diff
-from slowwave.flows.ask.find_run import find_run
+from slowwave.flows.ask.connection import find_run
+from slowwave.flows.ask.diff import EXAMPLES, publish_diff
 from slowwave.flows.cli.main import main
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.lake.current import current_run

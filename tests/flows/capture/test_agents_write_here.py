@@ -15,7 +15,7 @@ from capture_process import receiving
 from otlp_exporter import EXPORTER
 from small_home import SmallHome
 
-from slowwave.flows.kernel.access.bearer_tokens import add_token
+from slowwave.flows.kernel.bearer_tokens import add_token
 
 pytestmark = pytest.mark.slow
 

@@ -18,7 +18,7 @@ import pytest
 from small_home import SmallHome
 
 from slowwave.flows.capture import beside
-from slowwave.flows.land.received.receiver_notes import Latest, latest_receiver
+from slowwave.flows.land.received_files import Latest, latest_receiver
 
 pytestmark = pytest.mark.slow
 

@@ -23,14 +23,14 @@ from otlp_documents import OTHER_TRACE, TRACE, chat, span, traces
 from otlp_exporter import EXPORTER, OPENINFERENCE
 from small_home import SmallHome
 
-from slowwave.flows.capture.otlp_wire import UnreadableError, document_of, taken_answer
+from slowwave.flows.capture.posts import UnreadableError, document_of, taken_answer
 from slowwave.flows.imports import connections
 from slowwave.flows.imports.connections import received_deliveries
-from slowwave.flows.kernel.access.bearer_tokens import add_token
+from slowwave.flows.kernel.bearer_tokens import add_token
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.land.inbox import inbox_otlp
-from slowwave.flows.land.received.merging import claim
+from slowwave.flows.land.received_files import claim
 from slowwave.flows.nightly.nightly import land_inbox, start_run
 from slowwave.flows.publish.run import Run
 from slowwave.transforms.imports.otlp.trace_documents import kept_document, why_not_taken

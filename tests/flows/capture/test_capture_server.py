@@ -22,7 +22,7 @@ from capture_process import Receiver, receiving
 from small_home import SmallHome
 
 from slowwave.flows.capture.limits import MEGABYTE
-from slowwave.flows.kernel.access.bearer_tokens import add_token, revoke_token
+from slowwave.flows.kernel.bearer_tokens import add_token, revoke_token
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.landing.ledger_tables import RunFiles
 

@@ -15,11 +15,10 @@ import pytest
 from small_home import SmallHome
 
 from slowwave.flows.capture import committer as committers
-from slowwave.flows.capture.committer import Committer
+from slowwave.flows.capture.committer import Committer, Spool
 from slowwave.flows.capture.counts import ReceiverCounts
 from slowwave.flows.capture.posts import HttpAnswer, Post, Sender, Senders
-from slowwave.flows.capture.spool import Spool
-from slowwave.flows.land.received.file_names import received_files
+from slowwave.flows.land.received_files import received_files
 
 BEGAN = datetime(2024, 3, 2, 9)  # noqa: DTZ001 - naive UTC, as every time here
 LOG = "SELECT interaction_id, created_at FROM interactions_log"

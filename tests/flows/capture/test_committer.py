@@ -15,13 +15,12 @@ import pytest
 from small_home import SmallHome
 
 from slowwave.flows.capture import committer as committers
-from slowwave.flows.capture import spool as spools
-from slowwave.flows.capture.committer import Committer
+from slowwave.flows.capture import committer as spools
+from slowwave.flows.capture.committer import Committer, Spool
 from slowwave.flows.capture.counts import ReceiverCounts
 from slowwave.flows.capture.posts import HttpAnswer, Post, Sender, Senders
-from slowwave.flows.capture.spool import Spool
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.land.received.file_names import received_files
+from slowwave.flows.land.received_files import received_files
 from slowwave.transforms.landing.ledger_tables import RunFiles
 from slowwave.transforms.landing.tables import Interactions
 

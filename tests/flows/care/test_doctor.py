@@ -23,9 +23,9 @@ from small_home import SmallHome, interaction
 from slowwave.flows.care import doctor
 from slowwave.flows.care.surroundings import clock_line, prefect_server_line
 from slowwave.flows.cli.main import main
-from slowwave.flows.kernel import file_system
+from slowwave.flows.kernel import store
 from slowwave.flows.kernel.checks import CheckLine
-from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.lake.files import LAKE_FORMAT
 from slowwave.flows.lake.lake import Lake
 
@@ -132,7 +132,7 @@ def test_a_home_that_is_a_file(home: SmallHome, capsys: pytest.CaptureFixture[st
 def test_a_file_system_without_locks_is_found_out(published: SmallHome, monkeypatch: pytest.MonkeyPatch) -> None:
     """Such a file system cannot be had here, so the call that would tell is made to succeed, as it does there."""
     monkeypatch.setattr(fcntl, "flock", lambda *_: None)
-    assert file_system.missing_abilities(published.folder) == [
+    assert store.missing_abilities(published.folder) == [
         "keep a second writer out with a lock (two had the lock at once)"
     ]
     assert not list(published.folder.glob(".doctor-*"))

@@ -16,9 +16,8 @@ from slowwave.flows.care.doctor import doctor_lines
 from slowwave.flows.care.setup_lines import receiver_lines
 from slowwave.flows.kernel.checks import CheckLine
 from slowwave.flows.kernel.lock import capture_lock
-from slowwave.flows.kernel.run_ids import utc_now
-from slowwave.flows.kernel.times import utc_iso
-from slowwave.flows.land.received.receiver_notes import Noted, note
+from slowwave.flows.kernel.times import utc_iso, utc_now
+from slowwave.flows.land.received_files import Noted, note
 
 NOW = datetime(2026, 3, 10, 8)  # noqa: DTZ001 - naive UTC, as every time here
 WELL = Noted("http://127.0.0.1:4318", 40, 2, utc_iso(NOW - timedelta(minutes=3)))

@@ -22,8 +22,7 @@ from slowwave.flows.care.status import Clock, status_lines
 from slowwave.flows.cli.main import main
 from slowwave.flows.kernel.checks import CheckLine
 from slowwave.flows.kernel.lock import writer_lock
-from slowwave.flows.kernel.run_ids import utc_now
-from slowwave.flows.kernel.times import in_words
+from slowwave.flows.kernel.times import in_words, utc_now
 from slowwave.flows.lake.current import report_file
 
 Lines = dict[str, Any]

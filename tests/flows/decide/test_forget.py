@@ -22,7 +22,7 @@ from slowwave.flows.decide import forget
 from slowwave.flows.decide.decisions import landed_decisions
 from slowwave.flows.decide.forget import Outcome, apply_plan, published_plan, restore
 from slowwave.flows.kernel.lock import writer_lock
-from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.run import start_run

@@ -23,10 +23,10 @@ from slowwave.flows.cli import main as cli
 from slowwave.flows.cli.memory import memory as memory_commands
 from slowwave.flows.decide import decisions as deciding
 from slowwave.flows.decide import memory_edits as editing
-from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.publish.log_as_of import LogAsOf
-from slowwave.transforms.decisions.review.rejected_texts import rejected_texts
+from slowwave.transforms.decisions.review.items import rejected_texts
 
 HOSTILE = "=cmd()|'; DROP TABLE runs; --\x1b[31m[red]\u202e"
 

@@ -20,7 +20,7 @@ from thorough import some
 from slowwave.flows.decide import decisions as deciding
 from slowwave.flows.decide.review import WrongUseError
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.lake.lake import Lake
 
 AS_OF = datetime(2026, 6, 1)

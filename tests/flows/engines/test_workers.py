@@ -18,7 +18,7 @@ import worker_acts
 from bucket_server import environment, make_bucket, s3_server
 
 from slowwave.data.sample import sample_files
-from slowwave.flows.care.engine_line import engine_line
+from slowwave.flows.care.surroundings import engine_line
 from slowwave.flows.engines.cluster import Cluster
 from slowwave.flows.engines.engine import TIMES, Engine, Workers, opened_cluster
 from slowwave.flows.engines.settings import EngineName, EngineSettings

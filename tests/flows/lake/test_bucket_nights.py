@@ -16,7 +16,7 @@ from bucket_server import Fault, Proxy, environment, make_bucket, s3_server
 
 from slowwave.data.sample import sample_files
 from slowwave.flows.kernel.lock import writer_lock
-from slowwave.flows.kernel.storage.faults import BucketError
+from slowwave.flows.kernel.storage.client import BucketError
 from slowwave.flows.lake import current
 from slowwave.flows.nightly.nightly import nightly, start_run
 from tests.laws.home import Home

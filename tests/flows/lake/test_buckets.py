@@ -20,11 +20,10 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import holder, writer_lock
 from slowwave.flows.kernel.storage import bucket as buckets
 from slowwave.flows.kernel.storage.bucket import Bucket
-from slowwave.flows.kernel.storage.client import BucketClient
-from slowwave.flows.kernel.storage.faults import BucketError, FencedError
+from slowwave.flows.kernel.storage.client import BucketClient, BucketError, FencedError
+from slowwave.flows.kernel.storage.folder import PartialCopies
 from slowwave.flows.kernel.storage.lease import hold_lease
 from slowwave.flows.kernel.storage.mounts import bucket_at
-from slowwave.flows.kernel.storage.ranges import PartialCopies
 from slowwave.flows.kernel.storage.storage import mount
 from slowwave.flows.lake import current
 from slowwave.flows.lake import pieces as pieces_of_files

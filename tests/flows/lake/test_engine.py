@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from slowwave.data.sample import write_sample
-from slowwave.flows.lake import engine
+from slowwave.flows.lake import lake
 from slowwave.flows.land.demo_home import midnight_after
 from tests.laws.home import Home
 
@@ -31,12 +31,12 @@ def published(home: Home, log: Path) -> dict[str, str]:
 @pytest.mark.slow
 def test_streamed_or_not_the_values_are_the_same(tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_memory = published(Home(tmp_path / "small"), log)
-    monkeypatch.setattr(engine, "_SMALL_BYTES", 0)
+    monkeypatch.setattr(lake, "_SMALL_BYTES", 0)
     assert published(Home(tmp_path / "large"), log) == in_memory
 
 
 def test_the_choice_ends_with_the_run(tmp_path: Path) -> None:
     before = os.environ.get("POLARS_ENGINE_AFFINITY")
-    with engine.suited_engine(Home(tmp_path).lake):
+    with lake.suited_engine(Home(tmp_path).lake):
         assert os.environ["POLARS_ENGINE_AFFINITY"] == "in-memory"
     assert os.environ.get("POLARS_ENGINE_AFFINITY") == before

@@ -19,12 +19,12 @@ from released_homes import RELEASES, last_as_of, released_home
 from small_home import SmallHome, interaction, memory, outcome
 from thorough import IS_THOROUGH, examples
 
-from slowwave.flows.decide.leave_out import decide_rows
+from slowwave.flows.decide.decisions import decide_rows
 from slowwave.flows.kernel.lock import writer_lock
-from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.partitions import partitions_of
+from slowwave.flows.lake.run_ledger import partitions_of
 from slowwave.flows.lake.schema_views import lake_views_sql
 from slowwave.flows.lake.views import LandedViews
 from slowwave.flows.nightly.nightly import backfill, start_run

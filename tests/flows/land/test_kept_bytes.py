@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.land import land as landing_module
-from slowwave.flows.land.inbox import Delivery, passed_over
+from slowwave.flows.land.inbox import Delivery, passed_over, path_deliveries
 from slowwave.flows.land.land import Landing
-from slowwave.flows.land.paths import path_deliveries
 from slowwave.flows.land.quarantine import kept_path, refused_rows, with_texts
 from slowwave.flows.nightly.nightly import land_paths
 from slowwave.flows.publish.run import start_run

@@ -25,7 +25,7 @@ from released_homes import RELEASES, landed_files, last_as_of, published, releas
 from small_home import Row, SmallHome, interaction, memory
 
 from slowwave.flows.lake.lifetime.tombstones import read_tombstones
-from slowwave.flows.land.received.file_names import ReceivedFile
+from slowwave.flows.land.received_files import ReceivedFile
 from slowwave.flows.publish.serving import table_hash
 from slowwave.transforms.graph import PUBLISHED
 

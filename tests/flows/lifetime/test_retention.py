@@ -16,7 +16,7 @@ from crash_home import published
 from small_home import SmallHome, interaction, memory, outcome
 
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.landing.ledger_tables import Quarantine, Runs

@@ -104,7 +104,7 @@ def test_a_night_ends_in_time_and_keeps_what_it_has(home, monkeypatch):
         return good_answer(request)
 
     server = home.serve(reply)
-    monkeypatch.setattr("slowwave.flows.llm.asking.time", clock)
+    monkeypatch.setattr("slowwave.flows.llm.stage.time", clock)
     answers = home.asked()
     is_over.set()
     assert answers.landed == home.landed().height == 3

@@ -18,8 +18,7 @@ from small_home import SmallHome, memory
 from slowwave.flows.cli import main as cli
 from slowwave.flows.cli.curate import run_curate
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.llm.asking import QuestionsReport
-from slowwave.flows.llm.stage import asked_line
+from slowwave.flows.llm.stage import QuestionsReport, asked_line
 
 pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
 

@@ -15,7 +15,7 @@ from llm_home import KEY, QUESTIONS, LlmHome, llm_home
 from llm_server import ADD, SAME, Reply, Request, always, good_answer, is_curate
 
 from slowwave.flows.cli import main as cli
-from slowwave.flows.llm.endpoint import endpoint_from_environment
+from slowwave.flows.llm.client import endpoint_from_environment
 from slowwave.flows.llm.stage import asked_line
 
 pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them

@@ -129,7 +129,7 @@ def test_retry_after_is_kept_up_to_a_limit(home, monkeypatch, asks, least, most)
         return Reply(status=429, headers={"Retry-After": asks}) if left[0] == 0 else good_answer(request)
 
     home.serve(reply)
-    monkeypatch.setattr("slowwave.flows.llm.asking.asyncio", SimpleNamespace(**vars(asyncio) | {"sleep": noted}))
+    monkeypatch.setattr("slowwave.flows.llm.stage.asyncio", SimpleNamespace(**vars(asyncio) | {"sleep": noted}))
     assert home.asked().landed == QUESTIONS
     assert len(waited) == 1
     assert least <= waited[0] <= most

@@ -21,7 +21,7 @@ import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 from small_home import SmallHome, interaction, memory
 
-from slowwave.flows.kernel.access.bearer_tokens import add_token, revoke_token
+from slowwave.flows.kernel.bearer_tokens import add_token, revoke_token
 from slowwave.flows.lake.current import link_current
 from slowwave.flows.mcp import server
 

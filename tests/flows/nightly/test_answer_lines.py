@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from small_home import SmallHome, interaction, memory, outcome
 
-from slowwave.flows.nightly.answer_lines import answer_lines
+from slowwave.flows.nightly.learned_lines import answer_lines
 
 AS_OF = datetime(2026, 3, 20)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 

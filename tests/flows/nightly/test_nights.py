@@ -20,7 +20,7 @@ from slowwave.flows.care import doctor
 from slowwave.flows.care.status import Clock, status_lines
 from slowwave.flows.kernel.checks import CheckLine
 from slowwave.flows.kernel.lock import writer_lock
-from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.land.inbox import Delivery
 from slowwave.flows.nightly.nightly import land_paths, start_run
 from slowwave.flows.nightly.nights import ledger, stopped_night

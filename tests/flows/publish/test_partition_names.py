@@ -20,7 +20,7 @@ from released_homes import COUNTS, evidence_files, published
 from small_home import SmallHome, interaction, memory
 
 from slowwave.flows.lake.lake import landed_lake
-from slowwave.flows.lake.partitions import name_of, unlike
+from slowwave.flows.lake.run_ledger import name_of, unlike
 from slowwave.flows.nightly.prune import prune
 from slowwave.flows.publish.plan import DayPlan
 from slowwave.transforms.core.schema import Table

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.publish import serving
 from slowwave.flows.publish.serving import ServingFile
 from slowwave.transforms.core.schema import polars_schema

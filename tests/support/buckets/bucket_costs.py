@@ -19,7 +19,7 @@ from typing import Any
 from bucket_server import Proxy, environment, make_bucket, s3_server
 
 from slowwave.data.sample import sample_files
-from slowwave.flows.kernel import run_ids
+from slowwave.flows.kernel import times
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage import bucket
@@ -62,7 +62,7 @@ def _set_clock(now: datetime) -> None:
         def now(cls, tz: Any = UTC) -> datetime:
             return now.astimezone(tz)
 
-    run_ids.datetime = Clock
+    times.datetime = Clock
 
 
 def _night(settings: Settings, proxy: Proxy, name: str, as_of: datetime | None) -> None:

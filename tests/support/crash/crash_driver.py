@@ -29,7 +29,7 @@ import crash_home
 import duckdb
 import machine_steps
 
-from slowwave.flows.kernel import run_ids
+from slowwave.flows.kernel import times
 from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
@@ -46,7 +46,7 @@ def set_clock(now: datetime) -> None:
         def now(cls, tz: Any = UTC) -> datetime:
             return now.astimezone(tz)
 
-    run_ids.datetime = Clock
+    times.datetime = Clock
     time.time = now.timestamp
 
 

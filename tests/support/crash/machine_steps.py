@@ -30,8 +30,7 @@ from slowwave.flows.nightly.nightly import nightly
 from slowwave.flows.nightly.prune import prune
 from slowwave.flows.publish.run import start_run
 from slowwave.transforms.decisions.effects import HOLD, RELEASE
-from slowwave.transforms.decisions.review.changes import ReviewCommand
-from slowwave.transforms.decisions.review.decisions import REJECT
+from slowwave.transforms.decisions.review.changes import REJECT, ReviewCommand
 from slowwave.transforms.landing.ledger_tables import Quarantine, RunFiles, Runs
 from slowwave.transforms.landing.tables import LANDED
 

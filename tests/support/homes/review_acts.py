@@ -12,8 +12,8 @@ from small_home import Row, interaction, memory
 
 from slowwave.flows.decide.review import Reviewed, published_review, review
 from slowwave.flows.kernel.lock import writer_lock
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.run import start_run

@@ -17,8 +17,7 @@ from small_home import SmallHome, memory
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.llm.asking import QuestionsReport
-from slowwave.flows.llm.stage import asked_of_model
+from slowwave.flows.llm.stage import QuestionsReport, asked_of_model
 from slowwave.flows.publish.run import start_run
 from slowwave.transforms.landing.decisions_table import Decisions
 

@@ -14,7 +14,7 @@ from small_home import Row, interaction, memory
 
 from slowwave.flows.decide.decisions import decision
 from slowwave.transforms.decisions.effects import APPLY, HOLD, RESTORE
-from slowwave.transforms.decisions.review.decisions import PROMOTE
+from slowwave.transforms.decisions.review.changes import PROMOTE
 
 START = datetime(2025, 10, 6)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 DAYS = range(0, 180, 4)

@@ -114,8 +114,8 @@ def learned(home: str, as_of: str) -> Said:
     from slowwave.flows.kernel.settings import Settings
     from slowwave.flows.kernel.times import parse_as_of
     from slowwave.flows.nightly.nightly import make_plan, start_run
+    from slowwave.flows.publish.publish import PublishShell
     from slowwave.flows.publish.runner import Runner
-    from slowwave.flows.publish.shell import PublishShell
     from slowwave.transforms.graph import NODES, PUBLISHED
     from slowwave.transforms.learning.tables import CountedOutcomes
 

@@ -25,7 +25,7 @@ from slowwave.transforms.decisions.effects import (
     forgetting_audit,
     status_changes,
 )
-from slowwave.transforms.decisions.forgetting.evidence import forgetting_evidence
+from slowwave.transforms.decisions.forgetting.plan import forgetting_evidence
 from slowwave.transforms.decisions.forgetting.tables import ForgettingAudit
 from slowwave.transforms.evidence.states import memory_states
 from slowwave.transforms.landing.decisions_table import Decisions

@@ -12,7 +12,7 @@ import pytest
 from each import each
 
 from slowwave.transforms.core.vocabularies import Verdict
-from slowwave.transforms.decisions.push.wanted import State, push_targets, state_after
+from slowwave.transforms.decisions.push import State, push_targets, state_after
 
 NOW = datetime(2026, 6, 1, 12)
 VERDICT: Verdict = "keep"

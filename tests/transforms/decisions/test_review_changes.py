@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 
 from slowwave.transforms.decisions.effects import values_json
 from slowwave.transforms.decisions.review.changes import (
+    MERGE,
+    PROMOTE,
+    REJECT,
     CannotDecideError,
     ReviewCommand,
     holds,
@@ -20,7 +23,6 @@ from slowwave.transforms.decisions.review.changes import (
     undoing_changes,
     with_before,
 )
-from slowwave.transforms.decisions.review.decisions import MERGE, PROMOTE, REJECT
 from slowwave.transforms.landing.stated_changes import changes_of
 
 FIELDS = {"content": "Text", "project": "shop", "status": "active", "superseded_by": None}

@@ -1,6 +1,9 @@
-"""Which memories may be archived, by which rule and why; and which never are, whatever a rule says."""
+"""Which memories may be archived, by which rule or quota and why; which never are, whatever a rule says."""
 
 from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
 
 import polars as pl
 
@@ -8,8 +11,8 @@ from slowwave.transforms.core.figures import count_with_noun
 from slowwave.transforms.core.frames import Frame, framed
 from slowwave.transforms.core.hashing import hash_texts
 from slowwave.transforms.core.schema import choose_columns, computed_schema
+from slowwave.transforms.decisions.effects import archivings, flag_holds
 from slowwave.transforms.decisions.forgetting.params import ForgettingParams
-from slowwave.transforms.decisions.forgetting.quotas import quota_excess, quota_kinds, quota_states
 from slowwave.transforms.decisions.forgetting.tables import ForgettingPlan, ForgettingQuotas
 from slowwave.transforms.health.tables import MemoryHealth
 
@@ -213,3 +216,144 @@ def _percent(name: str, unknown: str) -> pl.Expr:
 
 def _epoch_day(name: str) -> pl.Expr:
     return pl.col(name).dt.epoch("d").cast(pl.Int32)
+
+
+def forgetting_evidence(
+    states: pl.LazyFrame, touches: pl.LazyFrame, decisions: pl.LazyFrame, as_of: datetime
+) -> pl.DataFrame:
+    """One row per memory that ever landed, sorted by memory_id.
+
+    Args:
+        states: the memory states visible at `as_of` (see `memory_states`).
+        touches: memory_id, touched_day (NULL: never referenced or injected), eligible_since_touch; see below.
+        decisions: all versions of the landed decisions.
+        as_of: only decisions before it count.
+
+    Columns: memory_id, pinned, is_held (it or its project), status_since (when its last change of status took effect),
+    touched_day (UTC day since 1970 of its last reference or injection; NULL: none), eligible_since_touch (interactions
+    on later days in which it was eligible; NULL: never touched), shadowed_day (day of its last shadow archiving not
+    undone; NULL: none), restored_day (day of its last restore; NULL: none).
+    """
+    ordered = states.sort("memory_id", "valid_from")
+    is_new_status = pl.col("status").ne_missing(pl.col("status").shift().over("memory_id"))
+    current = (
+        ordered.with_columns(pl.when(is_new_status).then("valid_from").alias("status_since"))
+        .group_by("memory_id", maintain_order=True)
+        .agg(pl.col("project", "pinned").last(), pl.col("status_since").max())
+    )
+    done = archivings(decisions, as_of).lazy()
+    shadowed = done.filter(pl.col("is_shadow"), pl.col("restored_at").is_null())
+    return (
+        current.join(flag_holds(decisions, current, as_of), on="memory_id", how="left")
+        .join(_select_touches(touches), on="memory_id", how="left")
+        .join(_last_day(shadowed, "decided_at", "shadowed_day"), on="memory_id", how="left")
+        .join(_last_day(done, "restored_at", "restored_day"), on="memory_id", how="left")
+        .drop("project")
+        .sort("memory_id")
+        .collect()
+    )
+
+
+def _select_touches(touches: pl.LazyFrame) -> pl.LazyFrame:
+    return touches.select("memory_id", "touched_day", "eligible_since_touch").drop_nulls("touched_day")
+
+
+def _last_day(done: pl.LazyFrame, time: str, name: str) -> pl.LazyFrame:
+    return done.group_by("memory_id").agg(_epoch_day(time).max().alias(name)).filter(pl.col(name).is_not_null())
+
+
+QuotaKind = Literal["agent", "project"]
+
+GROUPS: dict[QuotaKind, tuple[str, ...]] = {"agent": ("project", "agent"), "project": ("project",)}
+
+
+def quota_kinds(params: ForgettingParams) -> list[QuotaKind]:
+    """The kinds of which there is any quota, in the order in which they are filled."""
+    has = {
+        "agent": params.agent_quota is not None or params.agent_quotas,
+        "project": params.project_quota is not None or params.project_quotas,
+    }
+    return [kind for kind in GROUPS if has[kind]]
+
+
+def quota(kind: QuotaKind, params: ForgettingParams) -> pl.Expr:
+    """The quota of a row's project or agent; NULL: none. '' is no project and no agent: it has one only if named."""
+    general, single = (
+        (params.agent_quota, params.agent_quotas) if kind == "agent" else (params.project_quota, params.project_quotas)
+    )
+    default = pl.when(pl.col(kind) != "").then(pl.lit(general, dtype=pl.Int64))
+    for name in sorted(single):
+        default = pl.when(pl.col(kind) == pl.lit(name)).then(pl.lit(single[name], dtype=pl.Int64)).otherwise(default)
+    return default
+
+
+def quota_excess(active: pl.DataFrame, kind: QuotaKind, params: ForgettingParams) -> pl.DataFrame:
+    """The memories that must go for each quota of a kind to be met exactly, or all that may where too many may not.
+
+    Args:
+        active: the memories that count: project, agent, is_plannable, need_30d, strength, last_day, memory_id.
+        kind: which quotas.
+        params: the quotas.
+
+    Those with the lowest expected need go first (the strength where no need could be known, last where neither could),
+    then by strength, by the day they were last touched (or began), by memory_id.
+
+    Columns: those of `active`, and quota, active_count (of the group), place (1 goes first).
+    """
+    by = list(GROUPS[kind])
+    counted = (
+        active.with_columns(quota(kind, params).alias("quota"))
+        .filter(pl.col("quota").is_not_null())
+        .with_columns(pl.len().over(by).cast(pl.Int64).alias("active_count"))
+    )
+    return (
+        counted.filter("is_plannable", pl.col("active_count") > pl.col("quota"))
+        .sort(*by, pl.coalesce("need_30d", "strength"), "strength", "last_day", "memory_id", nulls_last=True)
+        .with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over(by).alias("place"))
+        .filter(pl.col("place") <= pl.col("active_count") - pl.col("quota"))
+    )
+
+
+def quota_states(active: pl.DataFrame, params: ForgettingParams) -> pl.DataFrame:
+    """Every quota with an active memory: the columns of the table `forgetting_quotas`, sorted by its key.
+
+    `active` holds the memories that count: project, agent, is_plannable, is_planned.
+    """
+    found = []
+    for kind in quota_kinds(params):
+        by = GROUPS[kind]
+        left = pl.col("active_count") - pl.col("planned_count")
+        found.append(
+            active.with_columns(quota(kind, params).alias("quota"))
+            .filter(pl.col("quota").is_not_null())
+            .group_by(*by)
+            .agg(
+                pl.col("quota").first(),
+                pl.len().cast(pl.Int64).alias("active_count"),
+                pl.col("is_planned").sum().cast(pl.Int64).alias("planned_count"),
+                (~pl.col("is_plannable")).sum().cast(pl.Int64).alias("protected_count"),
+            )
+            .select(
+                pl.lit(kind).alias("quota_kind"),
+                "project",
+                (pl.col("agent") if "agent" in by else pl.lit("")).alias("agent"),
+                "quota",
+                "active_count",
+                "planned_count",
+                "protected_count",
+                (left <= pl.col("quota")).alias("is_met"),
+                pl.when(left > pl.col("quota"))
+                .then(
+                    pl.format(
+                        "{} of its {} active memories are protected (pinned, held, young, recently used or never"
+                        " eligible): {} must stay, the quota is {}",
+                        "protected_count",
+                        "active_count",
+                        left,
+                        "quota",
+                    )
+                )
+                .alias("reason"),
+            )
+        )
+    return pl.concat(found).sort("quota_kind", "project", "agent")

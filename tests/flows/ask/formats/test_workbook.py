@@ -15,8 +15,8 @@ from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.flows.ask import workbook
-from slowwave.flows.ask.workbook import MOST_CHARACTERS, write_workbook
+from slowwave.flows.ask import output
+from slowwave.flows.ask.output import MOST_CHARACTERS, write_workbook
 from slowwave.flows.kernel.errors import UserError
 
 _XML = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -136,7 +136,7 @@ def test_a_text_that_a_cell_cannot_hold_is_cut_and_said(letter, capsys):
 
 
 def test_what_a_sheet_cannot_hold_is_refused(monkeypatch):
-    monkeypatch.setattr(workbook, "MOST_ROWS", 3)
+    monkeypatch.setattr(output, "MOST_ROWS", 3)
     assert len(cells(written(["a"], [(1,)] * 2, [(1,)]))) == 4
     to = io.BytesIO()
     with pytest.raises(UserError, match="a sheet holds 3 rows"):

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.imports.stores.claude_memories import memories_of
-from slowwave.transforms.imports.stores.instruction_rules import split_rules
+from slowwave.transforms.imports.stores.claude_memories import memories_of, split_rules
 
 
 def contents(text: str) -> list[str]:

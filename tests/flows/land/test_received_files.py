@@ -12,10 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.land import received_files as received
 from slowwave.flows.land.inbox import inbox_deliveries, inbox_otlp, passed_over
-from slowwave.flows.land.received import merging
-from slowwave.flows.land.received.file_names import Lane, ReceivedFile, held_elsewhere, is_received, received_files
-from slowwave.flows.land.received.merging import claim, merge
+from slowwave.flows.land.received_files import (
+    Lane,
+    ReceivedFile,
+    claim,
+    held_elsewhere,
+    is_received,
+    merge,
+    received_files,
+)
 
 
 @pytest.fixture
@@ -66,14 +73,14 @@ def test_what_a_landing_claims_is_merged_no_more(settings: Settings):
 
 
 def test_large_files_are_claimed_as_they_are(settings: Settings, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(merging, "_LARGE_BYTES", 5)
+    monkeypatch.setattr(received, "_LARGE_BYTES", 5)
     written(settings, 1, 2, 3)
     claim(settings)
     assert [file.stage for file in received_files(settings.inbox)] == ["received"] * 3
 
 
 def test_a_merged_file_has_its_bounds(settings: Settings, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(merging, "_MOST_BYTES", 20)
+    monkeypatch.setattr(received, "_MOST_BYTES", 20)
     written(settings, *range(1, 8))
     before = lines(settings)
     merge(settings, before=100, waits=True)
@@ -104,7 +111,7 @@ def test_killed_at_any_step_no_row_is_lost_nor_landed_twice(
     with monkeypatch.context() as patched:
         for name in ("unlink", "rename"):
             patched.setattr(Path, name, counted(getattr(Path, name)))
-        patched.setattr("slowwave.flows.kernel.access.private_files.os.fsync", counted(lambda _: None))
+        patched.setattr("slowwave.flows.kernel.private_files.os.fsync", counted(lambda _: None))
         try:
             merge(settings, before=100, waits=True)
             claim(settings)

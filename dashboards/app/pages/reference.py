@@ -1,16 +1,17 @@
-"""The page of lineage: what is made from what, at what cost."""
+"""The pages that explain: what each word means, and what is made from what, at what cost."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from slowwave.dashboards.app.widgets import choice, command, draw_rows, draw_text, section
+from slowwave.dashboards.app.widgets import address, choice, command, draw_rows, draw_text, section
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.flows.ask.lineage import facts, params_shown
-from slowwave.flows.ask.lineage_drawn import figure_page
+from slowwave.dashboards.templates import render_template
+from slowwave.flows.ask.lineage import facts, figure_page, params_shown
 from slowwave.flows.ask.lineage_steps import LastRun, LineageStep, lineage
 from slowwave.flows.ask.narrowed import EVERYTHING
 from slowwave.flows.kernel.settings import settings_from_environment
+from slowwave.transforms.core.glossary import GLOSSARY
 from slowwave.transforms.graph import NODES
 
 _TABLES = sorted({table.name for node in NODES for table in node.tables})
@@ -54,3 +55,13 @@ def _last(published: Published) -> LastRun:
 def _describe_origin(step: LineageStep) -> str:
     told = facts(step)
     return f"Made by {step.made_by}{f' ({told})' if told else ''}." if step.made_by else "It is read, not computed."
+
+
+def glossary_page(published: Published) -> None:
+    """Draw the page."""
+    st.title("Glossary", anchor=False)
+    word = address("word")
+    if word in GLOSSARY:
+        section(word, GLOSSARY[word])
+        section("All words")
+    st.html(render_template("facts.html.jinja", facts=list(GLOSSARY.items())))

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from slowwave.flows.kernel.access import private_files
-from slowwave.flows.kernel.access.private_files import write_private
+from slowwave.flows.kernel import private_files
+from slowwave.flows.kernel.private_files import write_private
 
 
 def test_contents_last_before_the_name_and_the_name_before_it_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from small_home import SmallHome
 
-from slowwave.flows.kernel.access.bearer_tokens import Tokens, add_token, revoke_token
+from slowwave.flows.kernel.bearer_tokens import Tokens, add_token, revoke_token
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
 

@@ -19,13 +19,12 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from slowwave.flows.kernel.access.private_files import write_private
 from slowwave.flows.kernel.doors import make_home
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
-from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.private_files import write_private
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quote_shortened
-from slowwave.flows.kernel.times import utc_iso
+from slowwave.flows.kernel.times import utc_iso, utc_now
 
 Use = Literal["capture", "mcp"]
 _PREFIX = "swt_"

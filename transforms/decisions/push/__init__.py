@@ -1,1 +1,0 @@
-"""What should stand in the store that a memory came from: its scores, and what people decided about it."""
