@@ -185,7 +185,7 @@ TOP_ABOVE = frozenset({"transforms"})
 # Commands that show what dashboards make of the published tables.
 SHOWING = re.compile(
     r"flows/(ask/(report|sql|why/(items|learning_screens))|mcp/(tool_answers|server)"
-    r"|cli/(dashboard(_script)?|memory/edit_lines))\.py"
+    r"|cli/(dashboard(_script)?|commands/edit_lines))\.py"
 )
 NOTEBOOKS = "dashboards/notebook"  # they are run, and nothing imports them
 MOST_FILES = 16  # in a folder, its __init__ apart
@@ -256,7 +256,7 @@ PARQUET_MODULES = frozenset(
         "flows/land/formats/parquet.py",
         "flows/ask/export.py",
         "flows/ask/output.py",
-        "flows/ask/own_files.py",
+        "flows/ask/connection.py",
     }
 )
 _PARQUET_CALL = re.compile(

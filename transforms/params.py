@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.methods.registry import method, methods
-from slowwave.transforms.decisions.forgetting.params import ForgettingParams
-from slowwave.transforms.decisions.review.params import ReviewQueueParams
+from slowwave.transforms.decisions.params import ForgettingParams, ReviewQueueParams
 from slowwave.transforms.evidence.followed.params import FollowedParams
 from slowwave.transforms.evidence.params import UNNAMED, EvidenceParams
 from slowwave.transforms.evidence.scopes import ScopeParams

@@ -27,7 +27,7 @@ from slowwave.dashboards.templates import render_template
 from slowwave.flows.ask.why.layout import Fact
 from slowwave.flows.ask.why.learning import with_case_first
 from slowwave.flows.ask.why.lookup import Publish
-from slowwave.flows.ask.why.screens import screen_facts
+from slowwave.flows.ask.why.why import screen_facts
 from slowwave.flows.decide.decisions import landed_decisions
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import settings_from_environment

@@ -16,16 +16,17 @@ from slowwave.dashboards.cookbook.cookbook import Recipe, cookbook
 from slowwave.flows.ask.connection import (
     OTHER_RELEASE,
     DuckDBConfig,
+    OwnFile,
     check_statements,
     error_lines,
     interruptible,
     is_of_another_release,
     locked_connection,
+    own_files,
     published_file,
 )
 from slowwave.flows.ask.narrowed import EVERYTHING, HELPERS, Narrowed, landed_about, narrow
 from slowwave.flows.ask.output import BATCH_ROWS, Format, write_parquet_result, write_rows
-from slowwave.flows.ask.own_files import OwnFile, own_files
 from slowwave.flows.kernel.doors import outside
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
@@ -86,7 +87,7 @@ def run_sql(
     else:
         from slowwave.flows.kernel.progress import Screen
         from slowwave.flows.kernel.times import parse_as_of
-        from slowwave.flows.nightly.as_of import serving_as_of
+        from slowwave.flows.nightly.other_nights import serving_as_of
 
         cut = parse_as_of(as_of)
         with Screen() as screen:

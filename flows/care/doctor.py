@@ -19,12 +19,18 @@ import polars as pl
 import typer
 
 from slowwave.flows.care.setup_lines import connected_lines, receiver_lines
-from slowwave.flows.care.surroundings import clock_line, engine_line, prefect_server_line, settings_line, versions_line
+from slowwave.flows.care.surroundings import (
+    bucket_lacks,
+    clock_line,
+    engine_line,
+    prefect_server_line,
+    settings_line,
+    versions_line,
+)
 from slowwave.flows.kernel.checks import CheckLine, print_check_lines, run_check, worst
 from slowwave.flows.kernel.doors import close_doors, home_umask, left_ajar
 from slowwave.flows.kernel.lock import holder, writer_lock
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.storage.abilities import bucket_lacks
 from slowwave.flows.kernel.store import PROBE_PREFIX, TEMPORARY, can_be_written, missing_abilities, nearest_folder
 from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import utc_now, utc_text

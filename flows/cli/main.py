@@ -59,13 +59,13 @@ group(
 )
 group(
     "mapping",
-    "slowwave.flows.cli.mapping",
+    "slowwave.flows.cli.commands.mapping",
     "Say under which names a producer has the fields of the contract, so that its logs land as they are.",
     "slowwave mapping suggest app.jsonl",
 )
 group(
     "memory",
-    "slowwave.flows.cli.memory.memory",
+    "slowwave.flows.cli.commands.memory",
     "Show, edit, archive, invalidate, pin or tag one memory: a preview first, and an undo after.",
     "slowwave memory show MEMORY_ID",
     "slowwave memory archive MEMORY_ID --reason 'the project is over' --dry-run",

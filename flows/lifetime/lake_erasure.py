@@ -19,9 +19,8 @@ from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import write_durably
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.erased_rows import ERASED_REASON
-from slowwave.flows.lake.lifetime.expired_texts import RETAINED
 from slowwave.flows.lake.lifetime.file_texts import decode_texts, join_row_texts, join_texts
-from slowwave.flows.lake.lifetime.raw_files import read_raw_frames, remove_rows, rewrite_rows
+from slowwave.flows.lake.lifetime.raw_files import RETAINED, read_raw_frames, remove_rows, rewrite_rows
 from slowwave.flows.lake.lifetime.tombstones import ERASE
 from slowwave.flows.land.quarantine import kept_path
 from slowwave.flows.lifetime.erasure import Erasure, SearchTerms

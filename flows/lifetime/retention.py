@@ -33,12 +33,6 @@ from slowwave.flows.lake.current import current_run, report_file, reports_folder
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.formats import mark_taken_from
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.lifetime.expired_texts import (
-    find_rows_with_texts,
-    measure_texts,
-    remove_texts,
-    retain_evidence,
-)
 from slowwave.flows.lake.lifetime.horizons import (
     Horizon,
     Rule,
@@ -47,7 +41,14 @@ from slowwave.flows.lake.lifetime.horizons import (
     read_completed_retention,
     read_horizon,
 )
-from slowwave.flows.lake.lifetime.raw_files import read_raw_frames, rewrite_rows
+from slowwave.flows.lake.lifetime.raw_files import (
+    find_rows_with_texts,
+    measure_texts,
+    read_raw_frames,
+    remove_texts,
+    retain_evidence,
+    rewrite_rows,
+)
 from slowwave.flows.lake.run_ledger import name_of, read_run
 from slowwave.flows.land.quarantine import kept_path
 from slowwave.flows.publish.log_as_of import LogAsOf

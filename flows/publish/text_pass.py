@@ -12,7 +12,7 @@ from slowwave.flows.kernel.processes import give_back
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.lake import scan_declared
-from slowwave.flows.lake.lifetime.expired_texts import scan_retained
+from slowwave.flows.lake.lifetime.raw_files import scan_retained
 from slowwave.flows.lake.pieces import Between, gathered_pieces
 from slowwave.flows.publish.day_reader import first_and_last
 from slowwave.flows.publish.log_as_of import LogAsOf

@@ -15,8 +15,8 @@ from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.land.land import LandingReport, path_deliveries
-from slowwave.flows.nightly.as_of import serving_as_of
 from slowwave.flows.nightly.nightly import NightlyResult, land_paths, nightly, start_run
+from slowwave.flows.nightly.other_nights import serving_as_of
 from slowwave.flows.nightly.prune import Pruned, prune
 from slowwave.flows.publish.serving import table_hash
 from slowwave.transforms.graph import PUBLISHED as TABLES

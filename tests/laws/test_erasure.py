@@ -13,7 +13,7 @@ from thorough import IS_THOROUGH
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.lifetime.erasure import ErasureTargets
-from slowwave.flows.nightly.erasure_night import erase
+from slowwave.flows.nightly.other_nights import erase
 from tests.laws.deliveries import START, jsonl, packed, rows
 from tests.laws.deliveries import formats as any_format
 from tests.laws.home import Home, Row

@@ -10,10 +10,10 @@ import polars as pl
 from slowwave.transforms.core.blank import is_blank
 from slowwave.transforms.core.hashing import hash_texts
 from slowwave.transforms.core.methods.registry import implementation
+from slowwave.transforms.grouping.error_parts import named_placeholders, shown_placeholders
 from slowwave.transforms.grouping.error_variables import error_families, error_named
 from slowwave.transforms.grouping.failing_tests import error_subject
 from slowwave.transforms.grouping.params import ErrorParams
-from slowwave.transforms.grouping.placeholders import named_placeholders, shown_placeholders
 
 _COLUMNS = (
     *("project", "error_message", "error_id", "error_template", "error_family", "error_family_template"),

@@ -19,11 +19,13 @@ from numpy.typing import NDArray
 
 from slowwave.transforms.core.arrays import Booleans, Integers
 from slowwave.transforms.grouping.error_parts import (
+    ANY,
     FIGURE,
     FIGURES_ONLY,
     IDENTIFIER,
     NAME,
     NO_PART,
+    PLACEHOLDERS,
     VARIED,
     WORD,
     Parts,
@@ -32,7 +34,6 @@ from slowwave.transforms.grouping.error_parts import (
     part_codes,
 )
 from slowwave.transforms.grouping.params import ErrorParams
-from slowwave.transforms.grouping.placeholders import ANY, PLACEHOLDERS
 
 _Hashes = NDArray[np.uint64]
 # Rows are compared in classes of at most so many parts: most texts are short, a few are long.

@@ -9,8 +9,8 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.transforms.grouping.error_mining import error_mined
+from slowwave.transforms.grouping.error_parts import ANY, KEPT, MARKS, SHOWN
 from slowwave.transforms.grouping.params import ErrorParams
-from slowwave.transforms.grouping.placeholders import ANY, KEPT, MARKS, SHOWN
 
 # Placeholders of a family of errors: what differs between occurrences, and names, identified by their shape alone.
 # A rule is here because it fires in at least three of the systems and tools that grouping is scored on; none knows the

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.transforms.grouping.error_parts import KEPT
 from slowwave.transforms.grouping.params import ErrorParams
-from slowwave.transforms.grouping.placeholders import KEPT
 
 # Which line of an error message says what went wrong.
 # By the forms that reports have in common, not by the words of one program: the last line of a Python traceback; the

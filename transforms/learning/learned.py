@@ -1,4 +1,7 @@
-"""Everything that is learned of strategies, in the order in which one table needs another."""
+"""Everything that is learned of strategies, in the order in which one table needs another.
+
+Also strategies that were tried elsewhere in the project: what may be expected of them where they were not.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,12 @@ from slowwave.transforms.core.frames import Frame, empty, framed, selected
 from slowwave.transforms.core.methods.registry import implementation
 from slowwave.transforms.core.schema import Table, computed_schema
 from slowwave.transforms.core.statistics import beta_interval
+from slowwave.transforms.core.vocabularies import STRATEGY_KEY
 from slowwave.transforms.learning.anti_patterns.anti_patterns import anti_patterns
 from slowwave.transforms.learning.confidence.fits import confidence_fits, confidence_losses, interval_grades
-from slowwave.transforms.learning.confidence.states import CellHistory
-from slowwave.transforms.learning.heuristics import heuristics
+from slowwave.transforms.learning.confidence.params import ConfidenceParams
+from slowwave.transforms.learning.confidence.states import GROUP, CellHistory
+from slowwave.transforms.learning.heuristics import estimate_cells, heuristics
 from slowwave.transforms.learning.params import LearningParams
 from slowwave.transforms.learning.scorecard_confidence import strategy_scores_state
 from slowwave.transforms.learning.scorecard_rows import cutoff_days
@@ -35,7 +40,93 @@ from slowwave.transforms.learning.tables import (
     TaskDifficulty,
     UntriedStrategies,
 )
-from slowwave.transforms.learning.untried_strategies import untried_strategies
+
+_COUNTS = ("attempts", "successes")
+
+
+def untried_strategies(
+    heuristics: pl.DataFrame, known: CellHistory, fits: pl.DataFrame, day: int, params: ConfidenceParams
+) -> pl.DataFrame:
+    """One row per agent, task type and strategy of the project that the agent never tried there, sorted by key.
+
+    Of a project with more than `max_untried` of them, those of the strategies that succeed most often in the project.
+
+    Args:
+        heuristics: cell, project, agent, task_type, strategy_id, attempts, successes, confidence, confidence_low of all
+            strategies tried.
+        known: of the same cells.
+        fits: of `confidence_fits`, at least for the day.
+        day: estimates are of the days from this one on, in days since 1970.
+        params: how the past is weighed.
+
+    Returns the key; confidence, confidence_low, confidence_high of the next attempt; from which relatives:
+    elsewhere_attempts and elsewhere_successes (the strategy at other task types), twin_attempts and twin_successes (the
+    strategy here, by other agents), here_attempts and here_successes (other strategies here, by any agent),
+    agent_attempts and agent_successes (the agent, anything); best_tried_strategy_id (highest lower bound of those
+    tried), best_tried_confidence, could_beat_best_tried (its upper bound is above that confidence).
+    """
+    tried = heuristics.select("cell", *STRATEGY_KEY, *_COUNTS, "confidence", "confidence_low")
+    candidates = _candidates(tried, params)
+    first = 1 + (tried["cell"].max() if tried.height else 0)  # type: ignore[operator]
+    numbered = candidates.with_columns((pl.int_range(pl.len(), dtype=pl.Int64) + first).alias("cell"))
+    cells = pl.concat([tried.select("cell", *STRATEGY_KEY), numbered.select("cell", *STRATEGY_KEY)])
+    asked = numbered.select("cell", pl.lit(day, pl.Int64).alias("day"))
+    told = estimate_cells(asked, cells, known, fits, params).select("cell", "^confidence.*$")
+    best = (
+        tried.sort("confidence_low", "confidence", "strategy_id", descending=[True, True, False])
+        .unique(GROUP, keep="first", maintain_order=True)
+        .select(
+            *GROUP,
+            pl.col("strategy_id").alias("best_tried_strategy_id"),
+            pl.col("confidence").alias("best_tried_confidence"),
+        )
+    )
+    rows = numbered.join(told, on="cell").join(best, on=GROUP)
+    for prefix, key in (
+        ("everywhere", ("project", "strategy_id")),
+        ("twin", ("project", "task_type", "strategy_id")),
+        ("here", ("project", "task_type")),
+        ("agent", ("project", "agent")),
+    ):
+        counts = tried.group_by(key).agg(pl.col(name).sum().alias(f"{prefix}_{name}") for name in _COUNTS)
+        rows = rows.join(counts, on=key, how="left")
+    rows = rows.with_columns(pl.col("^.+_(attempts|successes)$").fill_null(0))
+    return (
+        rows.with_columns(
+            *[
+                (pl.col(f"{part}_{name}") - pl.col(f"twin_{name}")).alias(f"{whole}_{name}")
+                for part, whole in (("everywhere", "elsewhere"), ("here", "here"))
+                for name in _COUNTS
+            ],
+            (pl.col("confidence_high") > pl.col("best_tried_confidence")).alias("could_beat_best_tried"),
+        )
+        .drop("cell", "everywhere_attempts", "everywhere_successes")
+        .sort(STRATEGY_KEY)
+    )
+
+
+def _candidates(tried: pl.DataFrame, params: ConfidenceParams) -> pl.DataFrame:
+    """The keys of strategies that an agent did not try on a task type it tried others on."""
+    groups = tried.select(GROUP).unique()
+    many = groups.group_by("project").agg(pl.len().alias("groups"))
+    rate = (pl.col("successes") + 1) / (pl.col("attempts") + 2)
+    strategies = (
+        tried.group_by("project", "strategy_id")
+        .agg(pl.col(_COUNTS).sum())
+        .join(many, on="project")
+        .with_columns(rate.alias("rate"))
+        .sort("project", "rate", "strategy_id", descending=[False, True, False])
+        .filter(
+            pl.int_range(pl.len()).over("project")
+            < pl.max_horizontal(params.max_untried // pl.col("groups"), pl.lit(1))
+        )
+    )
+    return (
+        groups.join(strategies.select("project", "strategy_id"), on="project")
+        .join(tried, on=STRATEGY_KEY, how="anti")
+        .sort(STRATEGY_KEY)
+    )
+
 
 # What the kind of a task alone says of success: the estimate for a strategy or an agent that is new to the project.
 

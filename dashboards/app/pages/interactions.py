@@ -7,9 +7,8 @@ from datetime import timedelta
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.app.live_answers import answer_table, cached_answer
 from slowwave.dashboards.app.scope import PageScope, compared_counts, scope_bar
-from slowwave.dashboards.app.sql_answers import SqlAnswer, SqlQuestion
+from slowwave.dashboards.app.sql_answers import SqlAnswer, SqlQuestion, answer_table, cached_answer
 from slowwave.dashboards.app.widgets import (
     ANY,
     PAGE_ROWS,

@@ -11,8 +11,14 @@ import polars as pl
 import streamlit as st
 
 from slowwave.dashboards.app.grid import GridColumn, draw_grid
-from slowwave.dashboards.app.live_answers import answer_table, cached_answer
-from slowwave.dashboards.app.sql_answers import MOST_BYTES, SqlAnswer, SqlQuestion, whole_result
+from slowwave.dashboards.app.sql_answers import (
+    MOST_BYTES,
+    SqlAnswer,
+    SqlQuestion,
+    answer_table,
+    cached_answer,
+    whole_result,
+)
 from slowwave.dashboards.app.sql_child import SECONDS
 from slowwave.dashboards.app.widgets import address, choice, draw_chart, draw_text, notice
 from slowwave.dashboards.charts import logs

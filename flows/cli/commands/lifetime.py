@@ -23,7 +23,7 @@ from slowwave.flows.lifetime.erasure import Erasure, RepeatedRows
 from slowwave.flows.lifetime.erasure_steps import CompletedErasure, ErasurePreview, describe_targets, preview_erasure
 from slowwave.flows.lifetime.home_erasure import describe_outside
 from slowwave.flows.lifetime.retention import ExpiredCounts, apply_retention, read_retention_rules
-from slowwave.flows.nightly.erasure_night import erase
+from slowwave.flows.nightly.other_nights import erase
 from slowwave.transforms.core.blank import says_nothing
 
 _WAIT_SECONDS = 600

@@ -18,9 +18,8 @@ import pytest
 from each import each
 from small_home import SmallHome, interaction, memory
 
-from slowwave.flows.ask.connection import DuckDBConfig, locked_connection
+from slowwave.flows.ask.connection import DuckDBConfig, locked_connection, own_files
 from slowwave.flows.ask.narrowed import HELPERS, Narrowed, narrow
-from slowwave.flows.ask.own_files import own_files
 from slowwave.flows.cli import main as cli
 from slowwave.flows.kernel.errors import UserError
 

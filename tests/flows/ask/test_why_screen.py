@@ -18,7 +18,7 @@ from small_home import SmallHome, interaction, memory, outcome
 
 from slowwave.flows.ask.why.layout import Fact, screen_text
 from slowwave.flows.ask.why.lookup import Publish
-from slowwave.flows.ask.why.screens import screen_facts
+from slowwave.flows.ask.why.why import screen_facts
 
 HOSTILE = "=cmd() \x1b[31mred\x1b[0m [red]markup[/red]\nline two\r\n\x9b2J\u202e '; DROP TABLE runs; -- "
 LONG = "x" * 10_000

@@ -20,7 +20,7 @@ from small_home import SmallHome, interaction, memory
 
 from slowwave.flows.ask.cells import json_bytes
 from slowwave.flows.cli import main as cli
-from slowwave.flows.cli.memory import memory as memory_commands
+from slowwave.flows.cli.commands import memory as memory_commands
 from slowwave.flows.decide import decisions as deciding
 from slowwave.flows.decide import memory_edits as editing
 from slowwave.flows.kernel.times import utc_now

@@ -14,7 +14,7 @@ from small_home import SmallHome
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from slowwave.dashboards.app import grid, live_answers, widgets
+from slowwave.dashboards.app import grid, sql_answers, widgets
 from slowwave.dashboards.cookbook.published import Published
 
 Draw = Callable[[Published], None]
@@ -59,7 +59,7 @@ def addresses_of(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, list[st
         leading[given["caption"]] = {**(given.get("addresses") or {}), "opens": opened}
         grid.draw_grid(columns, **given)
 
-    for module in (widgets, live_answers):
+    for module in (widgets, sql_answers):
         monkeypatch.setattr(module, "draw_grid", draw)
     return leading
 

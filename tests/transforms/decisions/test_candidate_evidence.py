@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.transforms.core.frames import Frame, empty, framed
+from slowwave.transforms.decisions.params import ReviewQueueParams
 from slowwave.transforms.decisions.review.candidate_evidence import (
     SIGNS,
     judged_candidates,
@@ -19,7 +20,6 @@ from slowwave.transforms.decisions.review.candidate_evidence import (
     shown_signs,
     statement_signs,
 )
-from slowwave.transforms.decisions.review.params import ReviewQueueParams
 from slowwave.transforms.decisions.review.tables import StatementSigns
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.language.word_runs import with_edges

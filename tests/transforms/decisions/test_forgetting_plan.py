@@ -16,9 +16,9 @@ from thorough import examples
 
 from slowwave.transforms.core.frames import Frame, framed
 from slowwave.transforms.core.schema import polars_schema
-from slowwave.transforms.decisions.forgetting.params import ForgettingParams
 from slowwave.transforms.decisions.forgetting.plan import forgetting_plan, forgetting_quotas
 from slowwave.transforms.decisions.forgetting.tables import ForgettingPlan, ForgettingQuotas
+from slowwave.transforms.decisions.params import ForgettingParams
 from slowwave.transforms.health.tables import MemoryHealth
 
 EPOCH = datetime(1970, 1, 1)

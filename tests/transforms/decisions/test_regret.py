@@ -12,9 +12,9 @@ import pytest
 
 from slowwave.transforms.core.frames import empty, framed
 from slowwave.transforms.core.schema import polars_schema
-from slowwave.transforms.decisions.forgetting.params import ForgettingParams
 from slowwave.transforms.decisions.forgetting.regret import regret
 from slowwave.transforms.decisions.forgetting.tables import Regret
+from slowwave.transforms.decisions.params import ForgettingParams
 from slowwave.transforms.evidence.tables import MemoryReferences
 
 THEN = datetime(2026, 3, 1, 12)

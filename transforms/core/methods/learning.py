@@ -69,7 +69,7 @@ OF_LEARNING: tuple[Method, ...] = (
     Method(
         id="untried/1",
         computes="What relatives let expect of strategies tried elsewhere in the project.",
-        implementation="slowwave.transforms.learning.untried_strategies.untried_strategies",
+        implementation="slowwave.transforms.learning.learned.untried_strategies",
         reads=("confidence",),
         golden=("heuristic-3/untried_strategies",),
     ),

@@ -12,8 +12,8 @@ from slowwave.transforms.core.frames import Frame, framed
 from slowwave.transforms.core.hashing import hash_texts
 from slowwave.transforms.core.schema import choose_columns, computed_schema
 from slowwave.transforms.decisions.effects import archivings, flag_holds
-from slowwave.transforms.decisions.forgetting.params import ForgettingParams
 from slowwave.transforms.decisions.forgetting.tables import ForgettingPlan, ForgettingQuotas
+from slowwave.transforms.decisions.params import ForgettingParams
 from slowwave.transforms.health.tables import MemoryHealth
 
 HEALTH = choose_columns(

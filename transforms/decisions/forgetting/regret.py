@@ -8,8 +8,8 @@ import polars as pl
 
 from slowwave.transforms.core.frames import Frame, Lazy, framed
 from slowwave.transforms.core.statistics import beta_interval
-from slowwave.transforms.decisions.forgetting.params import ForgettingParams
 from slowwave.transforms.decisions.forgetting.tables import Regret
+from slowwave.transforms.decisions.params import ForgettingParams
 from slowwave.transforms.evidence.references import is_reference
 from slowwave.transforms.evidence.tables import MemoryReferences
 

@@ -13,8 +13,8 @@ from slowwave.transforms.core.figures import count_with_noun, decimals
 from slowwave.transforms.core.hashing import DIGEST_BYTES, digest, digests, hash_texts
 from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.decisions.memory_edits import INVALIDATE
+from slowwave.transforms.decisions.params import QueueParams, ReviewQueueParams
 from slowwave.transforms.decisions.review.changes import last_reviews, review_decisions
-from slowwave.transforms.decisions.review.params import QueueParams, ReviewQueueParams
 from slowwave.transforms.evidence.reach import is_global
 from slowwave.transforms.evidence.statements.extract import statement
 from slowwave.transforms.landing.decisions_table import Decisions

@@ -12,6 +12,7 @@ from slowwave.transforms.core.figures import count_with_noun
 from slowwave.transforms.core.frames import Frame, Lazy, selected
 from slowwave.transforms.core.schema import choose_columns, polars_schema
 from slowwave.transforms.core.vocabularies import REVIEW_KINDS
+from slowwave.transforms.decisions.params import QueueParams
 from slowwave.transforms.decisions.review.candidate_evidence import (
     judged_candidates,
     known_signs,
@@ -30,7 +31,6 @@ from slowwave.transforms.decisions.review.items import (
     troubled_memories,
     with_settled,
 )
-from slowwave.transforms.decisions.review.params import QueueParams
 from slowwave.transforms.decisions.review.tables import ReviewDecisions, ReviewQueue, ReviewStatements, StatementSigns
 from slowwave.transforms.evidence.references import is_reference
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements

@@ -9,7 +9,7 @@ import polars as pl
 
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.lake import Lake, scan_declared
-from slowwave.flows.lake.lifetime.expired_texts import find_rows_with_texts, remove_texts
+from slowwave.flows.lake.lifetime.raw_files import find_rows_with_texts, remove_texts
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.landing.tables import Interactions
 

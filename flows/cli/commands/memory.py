@@ -96,7 +96,7 @@ def show(
 ) -> None:
     """Show what a memory says now, by the log as it has landed, who changed what, and what can be taken back."""
     from slowwave.flows.ask.cells import json_bytes
-    from slowwave.flows.cli.memory.edit_lines import known_memory_fields, print_known_memory
+    from slowwave.flows.cli.commands.edit_lines import known_memory_fields, print_known_memory
     from slowwave.flows.decide.memory_edits import known_memory
 
     known = known_memory(settings_from_environment(), memory_id)
@@ -262,7 +262,7 @@ def undo(
 
 def _change(memory_id: str, wish: EditRequest, decision: Decision) -> None:
     """Show what a wish alters, ask, land it, and print what became of it."""
-    from slowwave.flows.cli.memory.edit_lines import edit_lines, print_edit
+    from slowwave.flows.cli.commands.edit_lines import edit_lines, print_edit
     from slowwave.flows.decide.memory_edits import known_memory, land_edit, planned_edit
     from slowwave.flows.kernel.progress import Screen
     from slowwave.flows.kernel.terminal import quote_shortened

@@ -1,23 +1,77 @@
-"""The night of `slowwave lake erase`: the inbox lands, what goes is written down, and it publishes without that.
+"""Runs beside the nightly one: a publish as of an instant, and one without what is erased.
 
-It publishes as of when current does: nothing differs but what was erased.
+The first is built aside, cached, and never made current.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from slowwave.flows.imports.connections import Imported, received_deliveries
+from slowwave.flows.kernel.code_hash import code_hash
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.lake.current import current_run
-from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.lake import Lake, suited_engine
 from slowwave.flows.lake.run_ledger import read_run
 from slowwave.flows.lifetime.erasure import ErasureTargets, RepeatedRows, begin_erasure, read_unfinished_erasure
 from slowwave.flows.lifetime.erasure_steps import ErasurePreview, describe_targets, preview_erasure
-from slowwave.flows.nightly.nightly import NightlyResult, land_paths, nightly
+from slowwave.flows.nightly.build import build
+from slowwave.flows.nightly.nightly import NightlyResult, land_paths, make_plan, nightly, require_texts
+from slowwave.flows.publish.log_as_of import LogAsOf
+from slowwave.flows.publish.plan import BuildPlan
+from slowwave.flows.publish.publish import publish
 from slowwave.flows.publish.run import Progress, no_progress, start_run
+from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.evidence.tables import DayInputs
+
+_WAIT_SECONDS = 600
+
+
+def serving_as_of(settings: Settings, as_of: datetime, progress: Progress = no_progress) -> Path:
+    """The serving file of a publish as of `as_of`; the same input, params and code are built once.
+
+    Raises UserError when nothing was ever landed, or when another writer keeps the lake for ten minutes.
+    """
+    lake = Lake(settings.lake_folder)
+    if not lake.is_there():
+        message = "nothing has been landed yet: run `slowwave land PATH` or `slowwave demo`"
+        raise UserError(message)
+    lake.check_format()
+    cached = _find_cached_file(settings, lake, as_of)
+    if cached is not None:
+        return cached
+    with writer_lock(settings, f"sql --as-of {as_of}", wait_seconds=_WAIT_SECONDS):
+        run = start_run(settings, "as_of", progress)
+        with suited_engine(run.lake):
+            plan = make_plan(run, as_of)
+            require_texts(run, plan)
+            path = _path(settings, plan)
+            built = build(run, plan)
+            _, _, row = publish(run, plan, built, path)
+        run.lake.write_ledger(DayInputs, run.started_at.date(), path.stem, plan.day_inputs(run.run_id))
+        run.record(row)
+    return path
+
+
+def _find_cached_file(settings: Settings, lake: Lake, as_of: datetime) -> Path | None:
+    """Found without the lock, so that a cached answer needs no writer; a compaction meanwhile only means a rebuild."""
+    try:
+        path = _path(settings, BuildPlan(LogAsOf(lake, as_of, settings.params()), lake.ledger(DayInputs)))
+        os.utime(path)
+    except OSError:
+        return None
+    return path
+
+
+def _path(settings: Settings, plan: BuildPlan) -> Path:
+    name = digest([plan.log.as_of.isoformat(), plan.input_hash, code_hash()])
+    return settings.serving / "as_of" / f"{name}.duckdb"
 
 
 @dataclass(frozen=True)
