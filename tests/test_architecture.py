@@ -179,7 +179,7 @@ ROOMS = {
 AT_THE_TOP = {
     "transforms": frozenset({"graph", "params", "params_stated"}),
     "flows": frozenset[str](),
-    "dashboards": frozenset({"commands", "links", "templates", "words"}),
+    "dashboards": frozenset({"links", "templates", "words"}),
 }
 TOP_ABOVE = frozenset({"transforms"})
 # Commands that show what dashboards make of the published tables.

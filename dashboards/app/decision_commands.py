@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.dashboards.commands import whole_command_line
+from slowwave.dashboards.links import whole_command_line
 from slowwave.dashboards.words import number_of
 from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.decide.decisions import landed_decisions

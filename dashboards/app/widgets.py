@@ -20,10 +20,9 @@ import streamlit as st
 from slowwave.dashboards.app.grid import draw_grid, recipe_columns
 from slowwave.dashboards.charts.parts import is_blank
 from slowwave.dashboards.charts.theme import chart_words, remove_title
-from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.answers import ALL, Answers, with_interval
 from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
-from slowwave.dashboards.links import Link, Row, opened_by, view
+from slowwave.dashboards.links import Link, Row, command_line, opened_by, view
 from slowwave.dashboards.templates import render_template
 from slowwave.dashboards.words import part, shown_of
 from slowwave.flows.ask.cells import cell_text

@@ -10,8 +10,8 @@ import polars as pl
 import polars.selectors as cs
 from markupsafe import Markup
 
-from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.cookbook import cookbook
+from slowwave.dashboards.links import command_line
 from slowwave.dashboards.templates import cell_text, table_html
 from slowwave.dashboards.words import interval, part
 from slowwave.flows.kernel.terminal import shorten_to_width

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.answers import ALL, Answers
-from slowwave.dashboards.links import opened_by, view
+from slowwave.dashboards.links import command_line, opened_by, view
 from slowwave.dashboards.overview.tiles import Named
 from slowwave.dashboards.words import number_of, sentence, sum_of
 from slowwave.flows.kernel.terminal import shorten_to_width

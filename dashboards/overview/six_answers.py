@@ -9,9 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.dashboards.commands import case_command, command_line
 from slowwave.dashboards.cookbook.answers import ALL, Answers
-from slowwave.dashboards.links import FIRST_PAGE, opened_by, view
+from slowwave.dashboards.links import FIRST_PAGE, case_command, command_line, opened_by, view
 from slowwave.dashboards.overview.actions import actions
 from slowwave.dashboards.overview.tiles import Named, Tile
 from slowwave.dashboards.overview.window import Days, Window

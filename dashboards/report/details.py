@@ -15,8 +15,8 @@ from markupsafe import Markup
 
 from slowwave.dashboards.charts import learning, memories
 from slowwave.dashboards.charts.theme import chart_svg, chart_words, remove_title
-from slowwave.dashboards.commands import case_command, command_line
 from slowwave.dashboards.cookbook.answers import ALL, Answers, ShownTable
+from slowwave.dashboards.links import case_command, command_line
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.report import state_story
 from slowwave.dashboards.words import project_label, sum_of

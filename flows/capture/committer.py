@@ -36,9 +36,8 @@ from slowwave.flows.capture.posts import (
     taken_answer,
 )
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.private_files import write_private
 from slowwave.flows.kernel.settings import LONGEST_ROW, Settings
-from slowwave.flows.kernel.store import make_durable_folder
+from slowwave.flows.kernel.store import make_durable_folder, write_private
 from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.land.formats.lines import has_too_many_values
 from slowwave.flows.land.received_files import Lane, ReceivedFile, merge, received_files

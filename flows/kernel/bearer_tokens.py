@@ -21,8 +21,8 @@ from typing import Any, Literal
 
 from slowwave.flows.kernel.doors import make_home
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
-from slowwave.flows.kernel.private_files import write_private
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.store import write_private
 from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.flows.kernel.times import utc_iso, utc_now
 

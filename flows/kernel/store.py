@@ -1,6 +1,7 @@
 """Files that are whole or absent: those of the lake where it is kept, all others in their folder (see `storage`).
 
-What that needs of a file system is tried out in a folder that is removed at once.
+Some are their owner's alone: tokens, and what was taken in over the wire. What all that needs of a file system is tried
+out in a folder that is removed at once.
 """
 
 from __future__ import annotations
@@ -8,8 +9,10 @@ from __future__ import annotations
 import fcntl
 import io
 import os
+import secrets
 import tempfile
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -149,3 +152,41 @@ def nearest_folder(path: Path) -> Path:
 def can_be_written(path: Path) -> bool:
     """Whether the system lets this user write to a file, or make files in a folder; nothing is tried."""
     return os.access(path, os.W_OK | (os.X_OK if path.is_dir() else 0))
+
+
+_MODE = 0o600
+
+
+def write_private(path: Path, parts: Iterable[bytes]) -> None:
+    """Write a file aside, flush it, give it its name and flush the folder; nobody else may read it, whatever the umask.
+
+    Raises OSError as the system does: then there is no such file, unless the folder alone could not be flushed and the
+    file not be taken away again either.
+    """
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(parts)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.rename(path)
+    except BaseException:
+        with suppress(OSError):
+            aside.unlink()
+        raise
+    try:
+        flush_folder(path.parent)
+    except OSError:
+        with suppress(OSError):  # it is not known to last
+            path.unlink()
+        raise
+
+
+def flush_folder(folder: Path) -> None:
+    """Flush the names in a folder to the disk. Raises OSError."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from slowwave.flows.kernel.lock import note_receiver, receiver
-from slowwave.flows.kernel.private_files import flush_folder, write_private
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.store import flush_folder, write_private
 
 Lane = Literal["rows", "otlp"]
 Stage = Literal["capture", "received"]

@@ -22,9 +22,9 @@ from slowwave.dashboards.app.sql_answers import (
 from slowwave.dashboards.app.sql_child import SECONDS
 from slowwave.dashboards.app.widgets import address, choice, draw_chart, draw_text, notice
 from slowwave.dashboards.charts import logs
-from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.cookbook import Recipe, cookbook
 from slowwave.dashboards.cookbook.published import Published
+from slowwave.dashboards.links import command_line
 from slowwave.dashboards.words import number_of
 from slowwave.transforms.core.schema import table_comment
 from slowwave.transforms.graph import SERVING

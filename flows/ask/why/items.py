@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from slowwave.dashboards.commands import command_line
-from slowwave.dashboards.links import view
+from slowwave.dashboards.links import command_line, view
 from slowwave.flows.ask.why.layout import Fact, FactRow, one_line, short_id
 from slowwave.flows.ask.why.strongest import EvidenceEvent, evidence_fact
 from slowwave.flows.kernel.terminal import format_count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from slowwave.dashboards.commands import case_command
+from slowwave.dashboards.links import case_command
 from slowwave.flows.ask.why.items import all_command, look_next, why_command
 from slowwave.flows.ask.why.layout import Fact, FactRow, one_line, short_id
 from slowwave.flows.ask.why.learning import case_words, outcome_lines

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from slowwave.dashboards.commands import command_line
+from slowwave.dashboards.links import command_line
 from slowwave.flows.ask.cells import json_bytes
 from slowwave.flows.decide.memory_edits import KnownMemory, MemoryEdit
 from slowwave.flows.kernel.declared_columns import LABELS

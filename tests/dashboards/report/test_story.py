@@ -9,7 +9,7 @@ import pytest
 from each import each
 from hypothesis import strategies as st
 
-from slowwave.dashboards.commands import command_line
+from slowwave.dashboards.links import command_line
 from slowwave.dashboards.report import night_story as story
 
 AS_OF = datetime(2026, 4, 1)  # noqa: DTZ001 - naive times hold UTC

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from slowwave.flows.kernel import private_files
-from slowwave.flows.kernel.private_files import write_private
+from slowwave.flows.kernel import store
+from slowwave.flows.kernel.store import write_private
 
 
 def test_contents_last_before_the_name_and_the_name_before_it_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -28,7 +28,7 @@ def test_contents_last_before_the_name_and_the_name_before_it_returns(tmp_path: 
         assert path.read_bytes() == b"ab"
         return rename(path, target)
 
-    monkeypatch.setattr(private_files.os, "fsync", flushed)
+    monkeypatch.setattr(store.os, "fsync", flushed)
     monkeypatch.setattr(Path, "rename", renamed)
     os.umask(0)
     try:
@@ -48,7 +48,7 @@ def test_what_cannot_be_made_to_last_is_not_there(step: int, tmp_path: Path, mon
         if next(steps) == step:
             raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(private_files.os, "fsync", full)
+    monkeypatch.setattr(store.os, "fsync", full)
     with pytest.raises(OSError, match="Input/output"):
         write_private(tmp_path / "a", [b"a"])
     assert list(tmp_path.iterdir()) == []

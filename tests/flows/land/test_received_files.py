@@ -111,7 +111,7 @@ def test_killed_at_any_step_no_row_is_lost_nor_landed_twice(
     with monkeypatch.context() as patched:
         for name in ("unlink", "rename"):
             patched.setattr(Path, name, counted(getattr(Path, name)))
-        patched.setattr("slowwave.flows.kernel.private_files.os.fsync", counted(lambda _: None))
+        patched.setattr("slowwave.flows.kernel.store.os.fsync", counted(lambda _: None))
         try:
             merge(settings, before=100, waits=True)
             claim(settings)
