@@ -57,7 +57,7 @@ def _describe_origin(step: LineageStep) -> str:
     return f"Made by {step.made_by}{f' ({told})' if told else ''}." if step.made_by else "It is read, not computed."
 
 
-def glossary_page(published: Published) -> None:
+def glossary_page(published: Published) -> None:  # noqa: ARG001 - as all pages
     """Draw the page."""
     st.title("Glossary", anchor=False)
     word = address("word")
