@@ -19,9 +19,9 @@ from health_rows import ago, health_frame, leaks_of, owners_of
 
 from slowwave.transforms.core.vocabularies import TRENDS, VERDICTS, ForgettingRule
 from slowwave.transforms.decisions.effects import archivings, forgetting_audit
-from slowwave.transforms.decisions.forgetting.params import ForgettingParams
 from slowwave.transforms.decisions.forgetting.plan import forgetting_plan, forgetting_quotas
 from slowwave.transforms.decisions.forgetting.regret import regret
+from slowwave.transforms.decisions.params import ForgettingParams
 from slowwave.transforms.health.project.project_health import project_health
 from slowwave.transforms.health.review_value import review_value
 from slowwave.transforms.health.verdicts import USE_VERDICTS, use_case, verdicts
