@@ -30,7 +30,7 @@ from slowwave.flows.llm.client import (
     unexpected_error,
 )
 from slowwave.transforms.decisions.effects import decision_rows
-from slowwave.transforms.decisions.review.items import rejected_texts
+from slowwave.transforms.decisions.review.rejected_texts import rejected_texts
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.llm.model_decisions import answer_decision
 from slowwave.transforms.llm.params import LlmParams

@@ -62,7 +62,7 @@ DECIDING: tuple[Node, ...] = (
         methods=("forgetting.regret_method",),
     ),
     Node(
-        "slowwave.transforms.decisions.review.items:rejected_texts",
+        "slowwave.transforms.decisions.review.rejected_texts:rejected_texts",
         outputs=(REJECTED_TEXTS,),
         inputs={"decisions": DECISIONS, "states": CURRENT_MEMORIES},
         stage="statements and pairs",

@@ -26,7 +26,7 @@ from slowwave.flows.decide import memory_edits as editing
 from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.publish.log_as_of import LogAsOf
-from slowwave.transforms.decisions.review.items import rejected_texts
+from slowwave.transforms.decisions.review.rejected_texts import rejected_texts
 
 HOSTILE = "=cmd()|'; DROP TABLE runs; --\x1b[31m[red]\u202e"
 

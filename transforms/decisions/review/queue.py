@@ -20,7 +20,6 @@ from slowwave.transforms.decisions.review.candidate_evidence import (
     shown_signs,
 )
 from slowwave.transforms.decisions.review.items import (
-    REJECTED_SCHEMA,
     disputed_memories,
     expiring_memories,
     extracted_candidates,
@@ -31,6 +30,7 @@ from slowwave.transforms.decisions.review.items import (
     troubled_memories,
     with_settled,
 )
+from slowwave.transforms.decisions.review.rejected_texts import REJECTED_SCHEMA
 from slowwave.transforms.decisions.review.tables import ReviewDecisions, ReviewQueue, ReviewStatements, StatementSigns
 from slowwave.transforms.evidence.references import is_reference
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
