@@ -119,7 +119,7 @@ def _warn_of_a_stopped_night(settings: Settings) -> None:
 
 
 @st.cache_data(ttl=_SECONDS_TO_REMEMBER, max_entries=4, show_spinner=False)
-def _stopped_night(home: str, _settings: Settings) -> str:
+def _stopped_night(home: str, _settings: Settings) -> str:  # noqa: ARG001 - what it is kept by
     """Which night has stopped half-way, in words; '' where none has."""
     try:
         return str(stopped_night(_settings, ledger(_settings.lake_folder)) or "")
@@ -145,7 +145,7 @@ def _warn_of_age(settings: Settings, published: Published) -> None:
 
 
 @st.cache_data(ttl=_SECONDS_TO_REMEMBER, max_entries=4, show_spinner=False)
-def _earlier_instant(home: str, as_of: datetime, _settings: Settings) -> tuple[str, str]:
+def _earlier_instant(home: str, as_of: datetime, _settings: Settings) -> tuple[str, str]:  # noqa: ARG001 - what it is kept by
     try:
         return earlier_instant(_settings, as_of, utc_now())
     except (duckdb.Error, OSError, UserError, ValueError, pl.exceptions.PolarsError):

@@ -146,7 +146,7 @@ def scope_bar(
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def _names(path: str, narrowed: str, name: str, _published: Published) -> list[str]:
+def _names(path: str, narrowed: str, name: str, _published: Published) -> list[str]:  # noqa: ARG001 - what it is kept by
     found = dict.fromkeys(text for recipe in _NAMES[name] for text in _published.answer(recipe)[name])
     return [text for text in found if text or name == "project"]
 

@@ -32,7 +32,7 @@ class Place:
         return home_shortened(self.path)
 
 
-def _claude(place: Place, *, writes: bool) -> Door:
+def _claude(place: Place, *, writes: bool) -> Door:  # noqa: ARG001 - as the others
     return ClaudeDoor(place.path)
 
 

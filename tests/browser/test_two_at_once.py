@@ -42,7 +42,7 @@ def deciding(published: SmallHome, tmp_path: Path) -> Iterator[Dashboard]:
 
 
 @pytest.fixture
-def other(browser: Browser, context: BrowserContext) -> Iterator[Page]:
+def other(browser: Browser, context: BrowserContext) -> Iterator[Page]:  # noqa: ARG001 - which is closed after it
     """A page of another person, in another browser."""
     made = browser.new_context(viewport={"width": 1280, "height": 900})
     made.set_default_timeout(120_000)

@@ -52,7 +52,7 @@ def twice(home: SmallHome, published: tuple[Path, list[str]]) -> list[str]:
 
 
 @pytest.fixture
-def command(home: SmallHome, capfdbinary: pytest.CaptureFixture[bytes]) -> Command:
+def command(home: SmallHome, capfdbinary: pytest.CaptureFixture[bytes]) -> Command:  # noqa: ARG001 - sets the environment
     """Runs a command; returns its exit code, standard output and standard error."""
 
     def run(*arguments: str) -> tuple[int, str, str]:

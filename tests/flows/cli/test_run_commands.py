@@ -45,7 +45,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def command(home: Path, capfd: pytest.CaptureFixture[str]) -> Command:
+def command(home: Path, capfd: pytest.CaptureFixture[str]) -> Command:  # noqa: ARG001 - it sets the environment
     """Runs a command in this process; returns its exit code, standard output and standard error."""
 
     def run(*arguments: str) -> tuple[int, str, str]:

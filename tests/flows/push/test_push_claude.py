@@ -78,7 +78,7 @@ def home(template: Path, tmp_path: Path) -> SmallHome:
 
 
 @pytest.fixture
-def root(home: SmallHome, template: Path) -> Path:
+def root(home: SmallHome, template: Path) -> Path:  # noqa: ARG001 - it is there once the home is
     return template / "claude"
 
 
