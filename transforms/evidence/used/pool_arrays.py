@@ -48,6 +48,11 @@ class InteractionArrays:
         self._project, self._day = self._frame["project_at"].to_numpy(), self._frame["day_at"].to_numpy()
         self._ends = np.cumsum(self._frame.select(text_bytes()).to_series().to_numpy())
 
+    @property
+    def text_bytes(self) -> int:
+        """Of all prompts and answers."""
+        return int(self._ends[-1]) if len(self._ends) else 0
+
     def texts(self, start: int, stop: int) -> tuple[pl.Series, pl.Series]:
         """Prompts and answers of some; the answers of all would take as much memory as all that was read."""
         prompt, answered = self._frame[start:stop].select("prompt", answer())

@@ -7,28 +7,31 @@ shares none costs nothing. A logistic model of shared stems, by weight, gives a 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
-from slowwave.transforms.core.arrays import Booleans, Floats, Integers
+from slowwave.transforms.core.arrays import Floats, Integers
+from slowwave.transforms.core.compiled import kernel
 from slowwave.transforms.evidence.used.params import UsedParams
 from slowwave.transforms.evidence.used.pool_arrays import InteractionArrays, PoolArrays, ProjectDayMemories
 from slowwave.transforms.evidence.used.ranking.coefficients import COEFFICIENTS, INTERCEPT
-from slowwave.transforms.evidence.used.ranking.pair_features import RankedPairs, TextMasses, ranked_pairs
-from slowwave.transforms.evidence.used.ranking.shared_stems import (
-    SharedPairs,
-    StemNumbers,
-    shared_pairs,
-    weighed_pool,
-    weighed_texts,
+from slowwave.transforms.evidence.used.ranking.nearest_pairs import (
+    ComparedPools,
+    compiled_nearest_pairs,
+    nearest_pairs,
 )
+from slowwave.transforms.evidence.used.ranking.pair_features import RankedPairs, ranked_pairs
+from slowwave.transforms.evidence.used.ranking.stem_numbers import CompiledStemNumbers, StemNumbers, TextStems
 
 # Log-odds are integers in these steps.
 _STEPS = 10_000
 # Text compared at once; documents of several pools together.
 _BYTES_AT_ONCE = 4 * 2**20
 _DOCUMENTS_AT_ONCE = 500_000
+# Less text than this is compared the plain way before the compiled loops would be loaded.
+COMPILED_BYTES = 512 * 2**10
 
 
 class RankedCandidates(NamedTuple):
@@ -55,15 +58,19 @@ def log_odds(features: dict[str, Floats]) -> Integers:
 
 def memory_features(asked: InteractionArrays, pool: PoolArrays, params: UsedParams) -> Iterator[RankedPairs]:
     """Places of interactions and documents, with the features that the model was fitted to."""
-    numbers = StemNumbers()
-    contents = numbers.stem_rows(pool.contents)
+    size = asked.text_bytes + int(pool.contents.str.len_bytes().sum())
+    kernels = kernel("evidence.used.ranking.nearest_kernel") if size >= COMPILED_BYTES else None
+    numbers = CompiledStemNumbers() if kernels else StemNumbers()
+    nearest = partial(compiled_nearest_pairs, kernels) if kernels else nearest_pairs
+    contents = numbers.text_stems(pool.contents)
     for start, stop in asked.parts(_BYTES_AT_ONCE):
-        prompts, answers = (numbers.stem_rows(texts) for texts in asked.texts(start, stop))
-        for pools in _together(asked, pool, start, stop):
-            rows = slice(pools.start - start, pools.stop - start)
-            for pairs in _ranked(prompts[rows], answers[rows], contents, pools, asked.at, pool, params):
-                place = pools.start + pairs.row
-                yield RankedPairs(place, pools.documents[pairs.document], pairs.features)
+        prompts, answers = (numbers.text_stems(texts) for texts in asked.texts(start, stop))
+        for some in _together(asked, pool, start, stop):
+            first, last = some.start - start, some.stop - start
+            texts = (TextStems(of.stems, of.ends[first : last + 1]) for of in (prompts, answers))
+            pools = _compared_pools(some, *texts, contents, pool.text, asked.at, len(numbers))
+            pairs = ranked_pairs(nearest(pools, params.candidates), pools.memory, pools.size[pools.pool])
+            yield RankedPairs(some.start + pairs.row, some.documents[pairs.document], pairs.features)
 
 
 class _Pools(NamedTuple):
@@ -92,53 +99,32 @@ def _together(asked: InteractionArrays, pool: PoolArrays, start: int, stop: int)
             begin, lengths, held = group.stop, [], []
 
 
-def _ranked(
-    prompts: Any,  # noqa: ANN401 - scipy has no types
-    answers: Any,  # noqa: ANN401
-    contents: Any,  # noqa: ANN401
+def _compared_pools(
     pools: _Pools,
+    prompts: TextStems,
+    answers: TextStems,
+    contents: TextStems,
+    text: Integers,
     at: Integers,
-    pool: PoolArrays,
-    params: UsedParams,
-) -> Iterator[RankedPairs]:
-    of_document = np.repeat(np.arange(len(pools.held)), [len(one.documents) for one in pools.held])
-    weighed = weighed_pool(contents[pool.text[pools.documents]], of_document, len(pools.held))
-    both = answers.multiply(prompts).tocsr()
-    prompt, answer, shared = (weighed_texts(texts, pools.group, weighed) for texts in (prompts, answers, both))
-    texts = TextMasses(answer.mass, prompt.mass, shared.mass)
-    eligible = _Eligible(pools, at)
-    pool_size = eligible.memories[pools.group]
-    for pairs in shared_pairs(prompt, answer, shared, weighed):
-        yield ranked_pairs(
-            pairs, texts, weighed.mass, eligible.memory, eligible.of(pairs), pool_size, params.candidates
-        )
-
-
-class _Eligible:
-    """Whose passage each document is (`memory`), how many `memories` a pool has, and which were eligible when."""
-
-    def __init__(self, pools: _Pools, at: Integers) -> None:
-        counts = [len(one.firsts) - 1 for one in pools.held]
-        self.memories = np.array(counts)
-        offsets = np.cumsum([0, *counts[:-1]])
-        firsts = [np.repeat(np.arange(len(one.firsts) - 1), np.diff(one.firsts)) for one in pools.held]
-        self.memory = np.concatenate([own + offset for own, offset in zip(firsts, offsets, strict=True)])
-        span_memory = np.concatenate(
-            [one.span_memory + offset for one, offset in zip(pools.held, offsets, strict=True)]
-        )
-        order = np.argsort(span_memory, kind="stable")
-        self._first = np.searchsorted(span_memory[order], np.arange(sum(counts) + 1))
-        self._from = np.concatenate([one.span_from for one in pools.held])[order]
-        self._until = np.concatenate([one.span_until for one in pools.held])[order]
-        self._at = at[pools.start : pools.stop]
-
-    def of(self, pairs: SharedPairs) -> Booleans:
-        """Whether the memory of each pair was eligible at the interaction."""
-        memory, at = self.memory[pairs.document], self._at[pairs.row]
-        found = np.zeros(len(memory), bool)
-        span, last = self._first[memory], self._first[memory + 1]
-        while (left := np.flatnonzero(span < last)).size:
-            place = span[left]
-            found[left] |= (self._from[place] <= at[left]) & (at[left] < self._until[place])
-            span[left] += 1
-        return found
+    stems: int,
+) -> ComparedPools:
+    counts = np.array([len(one.firsts) - 1 for one in pools.held])
+    offsets = np.append(0, np.cumsum(counts))
+    firsts = [np.repeat(np.arange(len(one.firsts) - 1), np.diff(one.firsts)) for one in pools.held]
+    span_memory = np.concatenate([one.span_memory + offset for one, offset in zip(pools.held, offsets, strict=False)])
+    order = np.argsort(span_memory, kind="stable")
+    return ComparedPools(
+        pool=pools.group,
+        at=at[pools.start : pools.stop],
+        prompts=prompts,
+        answers=answers,
+        document_pool=np.repeat(np.arange(len(pools.held)), [len(one.documents) for one in pools.held]),
+        text=text[pools.documents],
+        memory=np.concatenate([own + offset for own, offset in zip(firsts, offsets, strict=False)]),
+        contents=contents,
+        stems=stems,
+        size=counts,
+        first_span=np.searchsorted(span_memory[order], np.arange(offsets[-1] + 1)),
+        valid_from=np.concatenate([one.span_from for one in pools.held])[order],
+        valid_until=np.concatenate([one.span_until for one in pools.held])[order],
+    )

@@ -4,56 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-import polars as pl
 import scipy.sparse as sp
 
-from slowwave.transforms.core.arrays import Floats, Integers
-from slowwave.transforms.language.inflection import inflection
-from slowwave.transforms.language.terms import word_counts
+from slowwave.transforms.core.arrays import Integers
+from slowwave.transforms.evidence.used.ranking.stem_numbers import TextStems
 
 # Steps of a weight: that of the rarest stem among 250,000 memories is 210.
 STEP = 16
 # A stem of more memories of the pool tells nothing of one of them: an eighth, or so many.
-_COMMON_SHARE, _LEAST_COMMON, _MOST_COMMON = 8, 8, 1_000
+_COMMON_SHARE, _LEAST_COMMON, MOST_COMMON = 8, 8, 1_000
 # Pairs that share a stem, each as often as they do, that are looked at in one go.
-_SHARED_AT_ONCE = 4_000_000
+_SHARED_AT_ONCE = 1_000_000
 # A square (of 40,000 stems at most: below 2**31) and a weight (below 2**23) in one integer.
 _SQUARE = 24
 _GROUP = np.int64(2**32)
 _WIDTH = 2**31 - 1
-_BEGINNING, _RUN = 5, 4
-
-
-class StemNumbers:
-    """Numbers of the stems met so far."""
-
-    def __init__(self) -> None:
-        self._by_stem: dict[str, int] = {}
-
-    def stem_rows(self, texts: pl.Series) -> Any:  # noqa: ANN401 - scipy has no types
-        """Texts x stems (CSR), 1 where a text has a stem."""
-        counted = word_counts(texts)
-        known = self._by_stem
-        stems = [[known.setdefault(stem, len(known)) for stem in _stems(word)] for word in counted.words.to_list()]
-        number = np.fromiter(chain.from_iterable(stems), np.int64)
-        ends = np.cumsum([0, *map(len, stems)])
-        cells = (np.ones(len(number), np.int64), number, ends)
-        found = counted.matrix @ sp.csr_array(cells, shape=(len(stems), len(known)))
-        found.sum_duplicates()
-        # the width is fixed, so that rows of earlier texts have the same
-        ones, places = np.ones(len(found.indices), np.int64), found.indices.astype(np.int64)
-        return sp.csr_array((ones, places, found.indptr), shape=(len(texts), _WIDTH))
-
-
-def _stems(word: str) -> list[str]:
-    """A word, its uninflected form and the beginning of that, and its runs of four characters, each marked as such."""
-    base, edged = inflection(word).base, f" {word} "
-    runs = (f"#{edged[at : at + _RUN]}" for at in range(max(len(edged) - _RUN + 1, 0)))
-    return list(dict.fromkeys([base, f"={word}", f"~{base[:_BEGINNING]}", *runs]))
 
 
 class TextMass(NamedTuple):
@@ -63,19 +31,47 @@ class TextMass(NamedTuple):
     squares: Integers
 
 
-@dataclass(frozen=True)
-class SharedPairs:
-    """Pairs of interactions and documents whose answer or prompt shares a stem, sorted by interaction, then document.
+# Names of `TextMasses.parts`.
+TEXTS = ("answer", "new", "prompt", "all")
 
-    `answer`, `prompt` and `both` are what answer, prompt, and stems of answer and prompt alike have in common with
-    the document.
+
+@dataclass(frozen=True)
+class TextMasses:
+    """What answers, prompts, and stems that both have weigh: all of them, or those that a document has, too."""
+
+    answer: TextMass
+    prompt: TextMass
+    both: TextMass
+
+    def parts(self) -> dict[str, TextMass]:
+        """By name: the answer, what is new in it, the prompt, and answer and prompt together."""
+        new = TextMass(self.answer.weights - self.both.weights, self.answer.squares - self.both.squares)
+        together = TextMass(new.weights + self.prompt.weights, new.squares + self.prompt.squares)
+        return dict(zip(TEXTS, (self.answer, new, self.prompt, together), strict=True))
+
+
+@dataclass(frozen=True)
+class SharedPairs(TextMasses):
+    """Pairs of interactions and documents whose answer or prompt shares a stem, and what the stems weigh.
+
+    They are sorted by interaction, then document.
     """
 
     row: Integers
     document: Integers
-    answer: TextMass
-    prompt: TextMass
-    both: TextMass
+
+    def at(self, places: Integers) -> SharedPairs:
+        """Some of them."""
+        masses = (TextMass(*(part[places] for part in mass)) for mass in (self.answer, self.prompt, self.both))
+        return SharedPairs(*masses, self.row[places], self.document[places])
+
+
+def join_pairs(parts: list[SharedPairs]) -> SharedPairs:
+    """All of them, one after the other; there must be some."""
+    sides = ([getattr(part, name) for part in parts] for name in ("answer", "prompt", "both"))
+    masses = (TextMass(*map(np.concatenate, zip(*of_side, strict=True))) for of_side in sides)
+    row, document = (np.concatenate([getattr(part, name) for part in parts]) for name in ("row", "document"))
+    return SharedPairs(*masses, row, document)
 
 
 @dataclass(frozen=True)
@@ -93,30 +89,37 @@ class WeighedPool:
     mass: TextMass
 
 
+def stem_rows(texts: TextStems) -> Any:  # noqa: ANN401 - scipy has no types
+    """Texts x stems (CSR), 1 where a text has a stem."""
+    first, last = int(texts.ends[0]), int(texts.ends[-1])
+    cells = np.ones(last - first, np.int64), texts.stems[first:last].astype(np.int64), texts.ends - first
+    return sp.csr_array(cells, shape=(len(texts.ends) - 1, _WIDTH))
+
+
 def weighed_pool(contents: Any, group: Integers, groups: int) -> WeighedPool:  # noqa: ANN401 - scipy has no types
     """Documents as rows of stems, each of a `group`."""
     sizes = np.diff(contents.indptr)
     of_stem = np.repeat(group, sizes) * _GROUP + contents.indices
     keys, column, frequency = np.unique(of_stem, return_inverse=True, return_counts=True)
     count = np.bincount(group, minlength=groups)
-    most = np.clip(count // _COMMON_SHARE, _LEAST_COMMON, _MOST_COMMON)
-    of_group = keys // _GROUP
-    rarity = _rarity(count[of_group], frequency)
-    weight = np.where(frequency <= most[of_group], rarity, 0)
+    weight = stem_weights(count[keys // _GROUP], frequency)
     pack = (weight**2 << _SQUARE) + weight
     # `eliminate_zeros` writes to what it is given
     ends = contents.indptr.copy()
     cells = sp.csr_array((pack[column], column.astype(np.int64), ends), shape=(len(group), len(keys)))
-    mass = _unpacked(np.asarray(cells.sum(axis=1), np.int64).ravel())
+    mass = unpacked_mass(np.asarray(cells.sum(axis=1), np.int64).ravel())
     cells.eliminate_zeros()
-    return WeighedPool(keys, weight, frequency, _rarity(count, np.zeros(groups)), cells.T.tocsr(), mass)
+    return WeighedPool(keys, weight, frequency, stem_weights(count, np.zeros(groups, np.int64)), cells.T.tocsr(), mass)
 
 
-def _rarity(count: Integers, frequency: Integers | Floats) -> Integers:
-    return np.maximum(np.rint(STEP * np.log((count + 1) / (frequency + 0.5))), 1).astype(np.int64)
+def stem_weights(count: Integers, frequency: Integers) -> Integers:
+    """The weight of a stem that so many of `count` documents have: 0 if it is common."""
+    rarity = np.maximum(np.rint(STEP * np.log((count + 1) / (frequency + 0.5))), 1).astype(np.int64)
+    return np.where(frequency <= np.clip(count // _COMMON_SHARE, _LEAST_COMMON, MOST_COMMON), rarity, 0)
 
 
-def _unpacked(packed: Integers) -> TextMass:
+def unpacked_mass(packed: Integers) -> TextMass:
+    """Weights and squares that were summed in one integer."""
     return TextMass(packed & ((1 << _SQUARE) - 1), packed >> _SQUARE)
 
 
@@ -160,5 +163,5 @@ def shared_pairs(
         for key, product in zip(keys, products, strict=True):
             packed = np.zeros(len(pairs), np.int64)
             packed[np.searchsorted(pairs, key)] = product.data
-            masses.append(_unpacked(packed))
-        yield SharedPairs(start + pairs // documents, pairs % documents, *masses)
+            masses.append(unpacked_mass(packed))
+        yield SharedPairs(*masses, start + pairs // documents, pairs % documents)
