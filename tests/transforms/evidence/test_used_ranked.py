@@ -19,11 +19,12 @@ from slowwave.transforms.evidence.used.ranking import shared_stems
 from slowwave.transforms.evidence.used.ranking.coefficients import COEFFICIENTS
 from slowwave.transforms.evidence.used.ranking.pair_features import FEATURES
 from slowwave.transforms.evidence.used.ranking.shared_stems import (
-    StemNumbers,
     shared_pairs,
+    stem_rows,
     weighed_pool,
     weighed_texts,
 )
+from slowwave.transforms.evidence.used.ranking.stem_numbers import StemNumbers
 
 # every pair that is compared, however unlikely
 ALL = UsedParams(threshold=0.0001)
@@ -126,10 +127,62 @@ def test_any_split_finds_the_same(asked, memories, size):
         shared_stems._SHARED_AT_ONCE, ranked_memories._DOCUMENTS_AT_ONCE, ranked_memories._BYTES_AT_ONCE = before
 
 
+def compare_both_ways(rows, held, params):
+    """What is found plainly; asserts that the compiled loops find the same."""
+    plain = used_memories_by_day(rows, held.lazy(), word_vectors, params)
+    before = ranked_memories.COMPILED_BYTES
+    try:
+        ranked_memories.COMPILED_BYTES = 0
+        assert used_memories_by_day(rows, held.lazy(), word_vectors, params).equals(plain)
+    finally:
+        ranked_memories.COMPILED_BYTES = before
+    return plain
+
+
+odd_words = st.sampled_from(
+    ["a", "ÄÖ", "Straße", "ΟΔΟΣ", "İstanbul", "端口八千", "don't", "x_1", "É", "naïvely", "🎉", "deployed"]
+)
+odd_texts = st.lists(words | odd_words, max_size=12).map(" ".join) | st.text(max_size=30)
+
+
+@given(
+    st.lists(st.tuples(odd_texts, odd_texts, st.sampled_from("pq"), st.integers(0, 1)), min_size=1, max_size=6),
+    st.lists(st.tuples(odd_texts, st.sampled_from("pqg"), st.integers(0, 1), st.integers(0, 24)), max_size=30),
+    st.integers(1, 4),
+    st.sampled_from([1, 2, 500_000]),
+)
+def test_compiled_loops_find_the_same(asked, memories, candidates, documents):
+    rows = interactions(
+        *({"interaction_id": f"i{n}", "prompt": q, "response": a, "project": p} for n, (q, a, p, _) in enumerate(asked))
+    ).with_columns(pl.Series("day", [day for *_, day in asked], pl.Int32))
+    held = pool(
+        {"memory_id": "handbook", "content": HANDBOOK, "project": "p"},
+        *(
+            {"memory_id": f"m{n // 2}", "content": text, "project": p, "is_global": p == "g"}
+            | {"valid_from": DAY + timedelta(hours=at)}
+            for n, (text, p, _, at) in enumerate(memories)
+        ),
+    ).with_columns(pl.Series("day", [0, *(day for *_, day, _ in memories)], pl.Int32))
+    before = ranked_memories._DOCUMENTS_AT_ONCE
+    try:
+        ranked_memories._DOCUMENTS_AT_ONCE = documents
+        compare_both_ways(rows, held, ALL.model_copy(update={"candidates": candidates, "min_words": 1}))
+    finally:
+        ranked_memories._DOCUMENTS_AT_ONCE = before
+
+
+def test_compiled_loops_make_room_as_words_come():
+    texts = [" ".join(f"w{n * 97 + at * 31}x{at}" for at in range(200)) for n in range(300)]
+    rows = interactions(*({"interaction_id": f"i{n}", "response": text} for n, text in enumerate(texts)))
+    held = pool(*({"memory_id": f"m{n}", "content": text[: 200 + n]} for n, text in enumerate(texts)))
+    day = pl.lit(0).alias("day")
+    assert compare_both_ways(rows.with_columns(day), held.with_columns(day), ALL).height > 300
+
+
 @given(st.lists(sentences, min_size=1, max_size=5), st.lists(sentences, min_size=1, max_size=12))
 def test_products_are_what_texts_have_in_common(given_texts, contents):
     numbers = StemNumbers()
-    held, texts = numbers.stem_rows(pl.Series(contents)), numbers.stem_rows(pl.Series(given_texts))
+    held, texts = (stem_rows(numbers.text_stems(pl.Series(of, dtype=pl.String))) for of in (contents, given_texts))
     weighed = weighed_pool(held, np.zeros(len(contents), np.int64), 1)
     text = weighed_texts(texts, np.zeros(len(given_texts), np.int64), weighed)
     found = {}
