@@ -203,7 +203,7 @@ def _probabilities(world: World, answers: list[str]) -> dict[tuple[int, int], fl
         pl.lit(value=False).alias("is_global"), pl.lit("p").alias("project"), "content",
         pl.lit(_AT, pl.Datetime("us")).alias("valid_from"), pl.lit(None, pl.Datetime("us")).alias("valid_until"),
     )  # fmt: skip
-    found = used_memories(asked, pool, word_vectors, UsedParams(method="used/3", threshold=0.0001))
+    found = used_memories(asked, pool, word_vectors, UsedParams(threshold=0.0001))
     rows = found.select("interaction_id", "memory_id", "used_score").rows()
     return {(int(row), int(at)): score / 10_000 for row, at, score in rows}
 
