@@ -81,8 +81,8 @@ def nearest_pairs(
     chosen, filled = np.empty((max(4 * rows, limit) + limit, 5), np.int64), 0
     row_masses, document_masses = np.zeros((rows, 6), np.int64), np.zeros((documents, 2), np.int64)
     standing = np.zeros((rows, _TEXTS, 4), np.int64)
-    # of a stem: the pool that it was met in last, from 1 on, and its number there
-    slots, marks = np.zeros(stems, np.int64), np.zeros(stems, np.int32)
+    # of a stem: the pool that it was met in last, from 1 on, and its number there; the last row whose prompt has it
+    met = np.zeros((stems, 2), np.int64)
     best_of = np.full(len(first_span), -1, np.int64)
     nearness_of = np.zeros(len(first_span), np.int64)
     cosines_of = np.zeros((len(first_span), _TEXTS), np.int64)
@@ -102,10 +102,10 @@ def nearest_pairs(
             text = document_text[document]
             for place in range(content_ends[text], content_ends[text + 1]):
                 stem = content_stems[place]
-                if slots[stem] >> _HALF != pool + 1:
-                    slots[stem] = (pool + 1) << _HALF | known
+                if met[stem, 0] >> _HALF != pool + 1:
+                    met[stem, 0] = (pool + 1) << _HALF | known
                     known += 1
-                frequency[slots[stem] & _LOW] += 1
+                frequency[met[stem, 0] & _LOW] += 1
         weight, begins = np.zeros(known, np.int64), np.zeros(known + 1, np.int64)
         for number in range(known):
             weight[number] = table[frequency[number]] if frequency[number] < len(table) else 0
@@ -115,7 +115,7 @@ def nearest_pairs(
         for document in range(first_document, last_document):
             text = document_text[document]
             for place in range(content_ends[text], content_ends[text + 1]):
-                number = slots[content_stems[place]] & _LOW
+                number = met[content_stems[place], 0] & _LOW
                 if weight[number] > 0:
                     postings[next_of[number]] = document - first_document
                     next_of[number] += 1
@@ -134,10 +134,10 @@ def nearest_pairs(
                     stem = of_side[place]
                     is_both = False
                     if side == _PROMPT:
-                        marks[stem] = row + 1
+                        met[stem, 1] = row + 1
                     else:
-                        is_both = marks[stem] == row + 1
-                    slot = slots[stem]
+                        is_both = met[stem, 1] == row + 1
+                    slot = met[stem, 0]
                     if slot >> _HALF != pool + 1:
                         mass = unknown[pool]
                     else:

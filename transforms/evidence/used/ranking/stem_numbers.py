@@ -64,9 +64,8 @@ class CompiledStemNumbers(StemNumbers):
 
     def __init__(self) -> None:
         self._kernels: Any = kernel("evidence.used.ranking.stems_kernel")
-        self._word_slots = np.zeros(_FIRST_SLOTS, np.uint64), np.zeros(_FIRST_SLOTS, np.int32)
-        self._stem_slots = np.zeros(_FIRST_SLOTS, np.uint64), np.zeros(_FIRST_SLOTS, np.int32)
-        self._words = self._count = 0
+        self._word_slots, self._stem_slots = np.zeros((2, _FIRST_SLOTS, 2), np.uint64)
+        self._texts = self._words = self._count = 0
         self._stems, self._stem_ends = np.zeros(0, np.int32), np.zeros(1, np.int64)
 
     def __len__(self) -> int:
@@ -77,12 +76,11 @@ class CompiledStemNumbers(StemNumbers):
         text, ends = _buffers(texts.str.to_lowercase())
         most = len(text) // 2 + len(texts)
         words, word_ends = np.empty(most, np.int32), np.zeros(len(texts) + 1, np.int64)
-        seen, begins = np.zeros(self._words + most, np.int32), np.empty((most, 2), np.int64)
-        before = self._words
-        *slots, self._words, found = self._kernels.distinct_words(
-            text, ends, word_points(), *self._word_slots, before, seen, words, word_ends, begins
+        begins, before = np.empty((most, 2), np.int64), self._words
+        self._word_slots, self._words, found = self._kernels.distinct_words(
+            text, ends, word_points(), self._word_slots, before, self._texts, words, word_ends, begins
         )
-        self._word_slots = tuple(slots)
+        self._texts += len(texts)
         self._cut_words(text, begins[: self._words - before])
         lengths = np.diff(self._stem_ends)[words[:found]]
         stems, stem_ends = np.empty(int(lengths.sum()), np.int32), np.zeros(len(texts) + 1, np.int64)
@@ -100,10 +98,9 @@ class CompiledStemNumbers(StemNumbers):
         bases, base_ends = _buffers(pl.Series([inflection(word).base for word in words]))
         edged, ends = _buffers(pl.Series([f" {word} " for word in words]))
         stems, stem_ends = np.empty(3 * len(words) + len(edged), np.int32), np.zeros(len(words) + 1, np.int64)
-        *slots, self._count, found = self._kernels.word_stems(
-            edged, ends, bases, base_ends, *self._stem_slots, self._count, stems, stem_ends
+        self._stem_slots, self._count, found = self._kernels.word_stems(
+            edged, ends, bases, base_ends, self._stem_slots, self._count, stems, stem_ends
         )
-        self._stem_slots = tuple(slots)
         self._stem_ends = np.append(self._stem_ends, self._stem_ends[-1] + stem_ends[1:])
         self._stems = np.append(self._stems, stems[:found])
 

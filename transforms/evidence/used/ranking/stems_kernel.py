@@ -11,7 +11,7 @@ from slowwave.transforms.core.compiled import compile_kernel
 
 # FNV-1a, spread by a multiplication (Knuth): words and stems are told apart by 64 bits, whichever text comes first.
 _START, _FACTOR = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
-_SPREAD, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+_SPREAD, _HALF, _LOW = np.uint64(0x9E3779B97F4A7C15), np.uint64(32), np.uint64(2**32 - 1)
 _BASE, _WORD, _BEGINNING, _RUN = (np.uint64(kind) for kind in range(4))
 # Code points of a beginning and of a run, see `shared_stems`.
 _BEGINNING_POINTS, _RUN_POINTS = 5, 4
@@ -24,52 +24,51 @@ def _spread(code):
     return code if code != 0 else _SPREAD  # 0 is a free slot
 
 
-@compile_kernel("int64(uint64[::1], uint64)")
-def _slot_of(codes, code):
+@compile_kernel("int64(uint64[:, ::1], uint64)")
+def _slot_of(slots, code):
     """Where a code is, or the free slot that it would have: open addressing, a power of two slots."""
-    mask = np.uint64(len(codes) - 1)
+    mask = np.uint64(len(slots) - 1)
     slot = code & mask
-    while codes[slot] != 0 and codes[slot] != code:
+    while slots[slot, 0] != 0 and slots[slot, 0] != code:
         slot = (slot + np.uint64(1)) & mask
     return np.int64(slot)
 
 
-@compile_kernel("Tuple((uint64[::1], int32[::1]))(uint64[::1], int32[::1])")
-def _doubled(codes, numbers):
+@compile_kernel("uint64[:, ::1](uint64[:, ::1])")
+def _doubled(slots):
     """The same in twice as many slots."""
-    wider, of_wider = np.zeros(2 * len(codes), np.uint64), np.zeros(2 * len(codes), np.int32)
-    for slot in range(len(codes)):
-        if codes[slot] != 0:
-            at = _slot_of(wider, codes[slot])
-            wider[at], of_wider[at] = codes[slot], numbers[slot]
-    return wider, of_wider
+    wider = np.zeros((2 * len(slots), 2), np.uint64)
+    for slot in range(len(slots)):
+        if slots[slot, 0] != 0:
+            wider[_slot_of(wider, slots[slot, 0])] = slots[slot]
+    return wider
 
 
 @compile_kernel(
-    "Tuple((uint64[::1], int32[::1], int64, int64))(uint8[::1], int64[::1], boolean[::1], uint64[::1], int32[::1],"
-    " int64, int32[::1], int32[::1], int64[::1], int64[:, ::1])"
+    "Tuple((uint64[:, ::1], int64, int64))(uint8[::1], int64[::1], boolean[::1], uint64[:, ::1], int64, int64,"
+    " int32[::1], int64[::1], int64[:, ::1])"
 )
-def distinct_words(text, ends, is_word, codes, numbers, count, seen, found, found_ends, begins):
+def distinct_words(text, ends, is_word, slots, count, before, found, found_ends, begins):
     """List the distinct words of each text by number; new ones get the next numbers, from `count` on.
 
     Args:
         text: lower case UTF-8, all texts end to end.
         ends: 0, and where each text ends.
         is_word: by code point, whether words hold it.
-        codes: of the words known, in slots.
-        numbers: of these words.
+        slots: of the words known: code, and number with the last text that had it * 2**32.
         count: how many there are.
-        seen: by word, zeros: room for all that may come.
+        before: texts that were read before.
         found: room for the words of all texts.
         found_ends: 0, and where each text ends in `found`, to be filled.
         begins: where each new word begins and ends, to be filled.
 
     Returns:
-        `codes`, `numbers` and `count` as they are then, and how many words were found.
+        `slots` and `count` as they are then, and how many words were found.
     """
     filled, first = 0, count
     for at in range(len(ends) - 1):
         place, last = ends[at], ends[at + 1]
+        stamp = np.uint64(before + at + 1)
         while place < last:
             begin, code = place, _START
             after = place + 1
@@ -97,29 +96,29 @@ def distinct_words(text, ends, is_word, codes, numbers, count, seen, found, foun
                 place = after
             if place > begin:
                 code = _spread(code)
-                slot = _slot_of(codes, code)
-                if codes[slot] == 0:
-                    if 2 * count >= len(codes):
-                        codes, numbers = _doubled(codes, numbers)
-                        slot = _slot_of(codes, code)
-                    codes[slot], numbers[slot] = code, count
+                slot = _slot_of(slots, code)
+                if slots[slot, 0] == 0:
+                    if 2 * count >= len(slots):
+                        slots = _doubled(slots)
+                        slot = _slot_of(slots, code)
+                    slots[slot, 0], slots[slot, 1] = code, np.uint64(count)
                     begins[count - first, 0], begins[count - first, 1] = begin, place
                     count += 1
-                word = numbers[slot]
-                if seen[word] != at + 1:
-                    seen[word] = at + 1
+                if slots[slot, 1] >> _HALF != stamp:
+                    word = slots[slot, 1] & _LOW
+                    slots[slot, 1] = stamp << _HALF | word
                     found[filled] = word
                     filled += 1
             place = after
         found_ends[at + 1] = filled
-    return codes, numbers, count, filled
+    return slots, count, filled
 
 
 @compile_kernel(
-    "Tuple((uint64[::1], int32[::1], int64, int64))(uint8[::1], int64[::1], uint8[::1], int64[::1], uint64[::1],"
-    " int32[::1], int64, int32[::1], int64[::1])"
+    "Tuple((uint64[:, ::1], int64, int64))(uint8[::1], int64[::1], uint8[::1], int64[::1], uint64[:, ::1], int64,"
+    " int32[::1], int64[::1])"
 )
-def word_stems(words, ends, bases, base_ends, codes, numbers, count, found, found_ends):
+def word_stems(words, ends, bases, base_ends, slots, count, found, found_ends):
     """Number the stems of words, end to end, given what each is without inflection.
 
     `words`: each with a space at either end. Otherwise as in `distinct_words`.
@@ -148,14 +147,14 @@ def word_stems(words, ends, bases, base_ends, codes, numbers, count, found, foun
                 if kind == _RUN and read < points:
                     break
                 code = _spread(code)
-                slot = _slot_of(codes, code)
-                if codes[slot] == 0:
-                    if 2 * count >= len(codes):
-                        codes, numbers = _doubled(codes, numbers)
-                        slot = _slot_of(codes, code)
-                    codes[slot], numbers[slot] = code, count
+                slot = _slot_of(slots, code)
+                if slots[slot, 0] == 0:
+                    if 2 * count >= len(slots):
+                        slots = _doubled(slots)
+                        slot = _slot_of(slots, code)
+                    slots[slot, 0], slots[slot, 1] = code, np.uint64(count)
                     count += 1
-                found[filled] = numbers[slot]
+                found[filled] = slots[slot, 1]
                 filled += 1
                 if kind != _RUN:
                     break
@@ -163,7 +162,7 @@ def word_stems(words, ends, bases, base_ends, codes, numbers, count, found, foun
                 while at < last and text[at] & 0xC0 == 0x80:
                     at += 1
         found_ends[word + 1] = filled
-    return codes, numbers, count, filled
+    return slots, count, filled
 
 
 @compile_kernel("int64(int32[::1], int64[::1], int32[::1], int64[::1], int32[::1], int32[::1], int64[::1])")
