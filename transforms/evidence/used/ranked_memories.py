@@ -67,8 +67,8 @@ def memory_features(asked: InteractionArrays, pool: PoolArrays, params: UsedPara
         prompts, answers = (numbers.text_stems(texts) for texts in asked.texts(start, stop))
         for some in _together(asked, pool, start, stop):
             first, last = some.start - start, some.stop - start
-            texts = (TextStems(of.stems, of.ends[first : last + 1]) for of in (prompts, answers))
-            pools = _compared_pools(some, *texts, contents, pool.text, asked.at, len(numbers))
+            asked_of, answered = (TextStems(of.stems, of.ends[first : last + 1]) for of in (prompts, answers))
+            pools = _compared_pools(some, asked_of, answered, contents, pool.text, asked.at, len(numbers))
             pairs = ranked_pairs(nearest(pools, params.candidates), pools.memory, pools.size[pools.pool])
             yield RankedPairs(some.start + pairs.row, some.documents[pairs.document], pairs.features)
 

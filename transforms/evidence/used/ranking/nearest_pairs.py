@@ -123,9 +123,10 @@ def compiled_nearest_pairs(kernels: Any, pools: ComparedPools, limit: int) -> Ne
         pools.memory, _scale(pools.memory), pools.first_span, pools.valid_from, pools.valid_until, pools.at, limit,
     )  # fmt: skip
     row, document, *packed = np.ascontiguousarray(chosen.T)
-    texts = TextMasses(*(TextMass(*rows.T[at : at + 2]) for at in (0, 2, 4)))
+    answer, prompt, both = map(unpacked_mass, packed)
+    texts = TextMasses(TextMass(*rows.T[:2]), TextMass(*rows.T[2:4]), TextMass(*rows.T[4:]))
     by_name = {name: PoolCosines(*standing[:, at].T) for at, name in enumerate(TEXTS)}
-    pairs = SharedPairs(*map(unpacked_mass, packed), row, document)
+    pairs = SharedPairs(answer, prompt, both, row, document)
     return NearestPairs(pairs, texts, TextMass(*documents.T), by_name)
 
 

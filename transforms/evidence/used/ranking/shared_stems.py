@@ -62,16 +62,27 @@ class SharedPairs(TextMasses):
 
     def at(self, places: Integers) -> SharedPairs:
         """Some of them."""
-        masses = (TextMass(*(part[places] for part in mass)) for mass in (self.answer, self.prompt, self.both))
-        return SharedPairs(*masses, self.row[places], self.document[places])
+        answer, prompt, both = (
+            TextMass(mass.weights[places], mass.squares[places]) for mass in (self.answer, self.prompt, self.both)
+        )
+        return SharedPairs(answer, prompt, both, self.row[places], self.document[places])
 
 
 def join_pairs(parts: list[SharedPairs]) -> SharedPairs:
     """All of them, one after the other; there must be some."""
-    sides = ([getattr(part, name) for part in parts] for name in ("answer", "prompt", "both"))
-    masses = (TextMass(*map(np.concatenate, zip(*of_side, strict=True))) for of_side in sides)
-    row, document = (np.concatenate([getattr(part, name) for part in parts]) for name in ("row", "document"))
-    return SharedPairs(*masses, row, document)
+
+    def join_masses(masses: list[TextMass]) -> TextMass:
+        return TextMass(
+            np.concatenate([mass.weights for mass in masses]), np.concatenate([mass.squares for mass in masses])
+        )
+
+    return SharedPairs(
+        join_masses([part.answer for part in parts]),
+        join_masses([part.prompt for part in parts]),
+        join_masses([part.both for part in parts]),
+        np.concatenate([part.row for part in parts]),
+        np.concatenate([part.document for part in parts]),
+    )
 
 
 @dataclass(frozen=True)
@@ -148,14 +159,14 @@ def weighed_texts(texts: Any, group: Integers, pool: WeighedPool) -> WeighedText
 
 
 def shared_pairs(
-    prompts: WeighedTexts, answers: WeighedTexts, both: WeighedTexts, pool: WeighedPool
+    prompts: WeighedTexts, answers: WeighedTexts, boths: WeighedTexts, pool: WeighedPool
 ) -> Iterator[SharedPairs]:
     """All pairs that share a stem, interactions in order, as many at a time as fit."""
     work = (answers.cells + prompts.cells).astype(bool).astype(np.int64) @ pool.frequency
     cut = np.cumsum(work) // _SHARED_AT_ONCE
     starts = np.flatnonzero(np.diff(cut, prepend=-1))
     for start, stop in zip(starts, [*starts[1:], len(work)], strict=True):
-        products = [(text.cells[start:stop] @ pool.packed).tocoo() for text in (answers, prompts, both)]
+        products = [(text.cells[start:stop] @ pool.packed).tocoo() for text in (answers, prompts, boths)]
         documents = pool.packed.shape[1]
         keys = [product.row.astype(np.int64) * documents + product.col for product in products]
         pairs = np.union1d(keys[0], keys[1])
@@ -164,4 +175,5 @@ def shared_pairs(
             packed = np.zeros(len(pairs), np.int64)
             packed[np.searchsorted(pairs, key)] = product.data
             masses.append(unpacked_mass(packed))
-        yield SharedPairs(*masses, start + pairs // documents, pairs % documents)
+        answer, prompt, both = masses
+        yield SharedPairs(answer, prompt, both, start + pairs // documents, pairs % documents)
