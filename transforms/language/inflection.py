@@ -183,3 +183,8 @@ def inflection(word: str) -> Inflection:
             return Inflection(stem + "y" if ending == "ied" else _without_ending(stem), is_verb=False, form=form)
     singular = _singular(word)
     return Inflection(singular, is_verb=False, form="other" if singular == word else "s")
+
+
+def uninflected(word: str) -> str:
+    """The base of `inflection`, sooner for a word that has none of the endings: most words are rare, and met once."""
+    return inflection(word).base if word[-1] in "sdge" or word in _KNOWN else word

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from slowwave.transforms.core.arrays import Booleans, Bytes, Integers
 from slowwave.transforms.core.compiled import kernel
-from slowwave.transforms.language.inflection import inflection
+from slowwave.transforms.language.inflection import uninflected
 from slowwave.transforms.language.terms import word_counts
 from slowwave.transforms.language.word_runs import WORD
 
@@ -54,7 +54,7 @@ class StemNumbers:
 
 def _stems(word: str) -> list[str]:
     """A word, its uninflected form and the beginning of that, and its runs of four characters, each marked as such."""
-    base, edged = inflection(word).base, f" {word} "
+    base, edged = uninflected(word), f" {word} "
     runs = (f"#{edged[at : at + _RUN]}" for at in range(max(len(edged) - _RUN + 1, 0)))
     return list(dict.fromkeys([base, f"={word}", f"~{base[:_BEGINNING]}", *runs]))
 
@@ -95,7 +95,7 @@ class CompiledStemNumbers(StemNumbers):
             return
         read = text.tobytes()
         words = [read[begin:end].decode() for begin, end in begins.tolist()]
-        bases, base_ends = _buffers(pl.Series([inflection(word).base for word in words]))
+        bases, base_ends = _buffers(pl.Series([uninflected(word) for word in words]))
         edged, ends = _buffers(pl.Series([f" {word} " for word in words]))
         stems, stem_ends = np.empty(3 * len(words) + len(edged), np.int32), np.zeros(len(words) + 1, np.int64)
         self._stem_slots, self._count, found = self._kernels.word_stems(
