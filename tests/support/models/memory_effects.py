@@ -5,8 +5,8 @@
 prints how `used/3` agrees with the effect of memories on the log-likelihood of answers: of 200 that the model gives to
 prompts about the sample logs' memories, or of 200 answers of locomo, which the model only reads.
 
-Where llama-cpp-python crashes as it reads, it was built for instructions (AMX) that the machine does not let it use: build
-it with `CMAKE_ARGS=-DGGML_NATIVE=off`.
+Where llama-cpp-python crashes as it reads, it was built for instructions (AMX) that the machine does not let it use:
+build it with `CMAKE_ARGS=-DGGML_NATIVE=off`.
 """
 
 from __future__ import annotations
