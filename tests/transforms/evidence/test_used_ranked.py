@@ -17,7 +17,7 @@ from slowwave.transforms.evidence.used.memories import used_memories, used_memor
 from slowwave.transforms.evidence.used.params import UsedParams
 from slowwave.transforms.evidence.used.ranking import shared_stems
 from slowwave.transforms.evidence.used.ranking.coefficients import COEFFICIENTS
-from slowwave.transforms.evidence.used.ranking.pair_features import FEATURES
+from slowwave.transforms.evidence.used.ranking.pair_features import EVIDENCE, FEATURES
 from slowwave.transforms.evidence.used.ranking.shared_stems import (
     shared_pairs,
     stem_rows,
@@ -181,8 +181,8 @@ def test_compiled_loops_make_room_as_words_come():
 
 @given(st.lists(sentences, min_size=1, max_size=5), st.lists(sentences, min_size=1, max_size=12))
 def test_products_are_what_texts_have_in_common(given_texts, contents):
-    numbers = StemNumbers()
-    held, texts = (stem_rows(numbers.text_stems(pl.Series(of, dtype=pl.String))) for of in (contents, given_texts))
+    numbers = StemNumbers(word_vectors)
+    held, texts = (stem_rows(numbers.read_texts(pl.Series(of)).stems) for of in (contents, given_texts))
     weighed = weighed_pool(held, np.zeros(len(contents), np.int64), 1)
     text = weighed_texts(texts, np.zeros(len(given_texts), np.int64), weighed)
     found = {}
@@ -202,5 +202,20 @@ def test_products_are_what_texts_have_in_common(given_texts, contents):
     assert found == expected
 
 
-def test_every_feature_has_a_coefficient():
+def test_every_feature_has_a_coefficient_and_no_evidence_counts_against_a_use():
     assert tuple(COEFFICIENTS) == FEATURES
+    assert min(COEFFICIENTS[name] for name in EVIDENCE) >= 0
+
+
+def test_memories_that_differ_in_a_name_are_told_apart():
+    stages = ["amber", "basil", "cedar", "delta", "ember", *(f"number {n}" for n in range(40))]
+    for count in (2, 3, 5, 45):
+        alike = [{"memory_id": name, "content": f"The port of {name} is never open"} for name in stages[:count]]
+        asked = {"interaction_id": "i", "response": "The port of basil is never open"}
+        assert used([asked], alike, threshold=0.3)["memory_id"].to_list() == ["basil"]
+
+
+def test_a_small_pool_does_not_make_an_answer_about_something_else_a_use():
+    talk = {"interaction_id": "i", "response": "The weather in Oslo is mild, and the trains run on time again."}
+    for count in range(1, 6):
+        assert used([talk], notes()[:count], threshold=0.1).is_empty()

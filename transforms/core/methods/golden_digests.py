@@ -53,6 +53,6 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "strength-2/memory_health": "b40409c1629e7e148f1005fd61e01f338854b2792a3e374f20b16b0da376a3fc",
     "strength-2/scorecard": "abc04872d63edf90bbff8670f0bf7562a95832ea14eac0be09c708737ea80fe8",
     "strength-2/strength_fits": "a81f80532fbf8c2dbe00b8d958e9f49f8e22605987038c13e2f926ad5cd54d92",
-    "used-3/used_memories": "f2deed5250e1a2cd79c1a95456ff1133979ae5e32f737c6bb9083841a84e48a3",
+    "used-3/used_memories": "12ac380eb847f5bbed1cb7f356305b0fd880de060dcd5f83ae61ad7eeb8f5f75",
     "verdict-3/memory_health": "0b6ff6640c50216e14ca99bdcdc5c35516b0f4d24bcd86feaa0222ad21766ea4",
 }

@@ -66,7 +66,7 @@ def used_memories_by_day(
     looked_for = _looked_for(asked, pool, params)
     arrays = _arrays(asked, looked_for)
     del looked_for  # the texts of many days, which are not needed any more
-    return _sure_pairs(*arrays, params).sort("interaction_id", "memory_id")
+    return _sure_pairs(*arrays, word_vectors, params).sort("interaction_id", "memory_id")
 
 
 def beginning(text: pl.Expr, params: UsedParams) -> pl.Expr:
@@ -112,11 +112,13 @@ def _arrays(asked: pl.DataFrame, pool: pl.DataFrame) -> tuple[InteractionArrays,
     return InteractionArrays(asked.join(places, on=["project", "day"])), PoolArrays(spans)
 
 
-def _sure_pairs(asked: InteractionArrays, memories: PoolArrays, params: UsedParams) -> pl.DataFrame:
+def _sure_pairs(
+    asked: InteractionArrays, memories: PoolArrays, word_vectors: WordVectors, params: UsedParams
+) -> pl.DataFrame:
     """The candidates that are sure enough."""
     none = np.zeros(0, np.int64)
     sure = [(none, none, none)]
-    for found in ranked_candidates(asked, memories, params):
+    for found in ranked_candidates(asked, memories, word_vectors, params):
         score = _score(found.odds)
         at = np.flatnonzero(score >= round(params.threshold * STEPS))
         sure.append((found.row[at], found.document[at], score[at]))

@@ -1,7 +1,7 @@
 """`used/3`: which memories an answer relied on, by how far each stands out from its pool.
 
-An answer is compared with the memories that share a telling stem with it, found through sparse products; one that
-shares none costs nothing. A logistic model of shared stems, by weight, gives a probability that is calibrated.
+An answer is compared with the memories that share a telling stem with it; one that shares none costs
+nothing. A logistic model of shared stems, by weight, and of likeness of meaning gives a probability.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from slowwave.transforms.core.compiled import kernel
 from slowwave.transforms.evidence.used.params import UsedParams
 from slowwave.transforms.evidence.used.pool_arrays import InteractionArrays, PoolArrays, ProjectDayMemories
 from slowwave.transforms.evidence.used.ranking.coefficients import COEFFICIENTS, INTERCEPT
+from slowwave.transforms.evidence.used.ranking.meanings import Meanings, text_directions
 from slowwave.transforms.evidence.used.ranking.nearest_pairs import (
     ComparedPools,
     compiled_nearest_pairs,
@@ -24,6 +25,7 @@ from slowwave.transforms.evidence.used.ranking.nearest_pairs import (
 )
 from slowwave.transforms.evidence.used.ranking.pair_features import RankedPairs, ranked_pairs
 from slowwave.transforms.evidence.used.ranking.stem_numbers import CompiledStemNumbers, StemNumbers, TextStems
+from slowwave.transforms.language.word_vectors import WordVectors
 
 # Log-odds are integers in these steps.
 _STEPS = 10_000
@@ -42,9 +44,11 @@ class RankedCandidates(NamedTuple):
     odds: Integers
 
 
-def ranked_candidates(asked: InteractionArrays, pool: PoolArrays, params: UsedParams) -> Iterator[RankedCandidates]:
+def ranked_candidates(
+    asked: InteractionArrays, pool: PoolArrays, word_vectors: WordVectors, params: UsedParams
+) -> Iterator[RankedCandidates]:
     """Of each interaction the memories nearest to its answer, and the log-odds that it relied on them."""
-    for pairs in memory_features(asked, pool, params):
+    for pairs in memory_features(asked, pool, word_vectors, params):
         yield RankedCandidates(pairs.row, pairs.document, log_odds(pairs.features))
 
 
@@ -56,20 +60,25 @@ def log_odds(features: dict[str, Floats]) -> Integers:
     return np.rint(np.clip(odds, -25, 25) * _STEPS).astype(np.int64)
 
 
-def memory_features(asked: InteractionArrays, pool: PoolArrays, params: UsedParams) -> Iterator[RankedPairs]:
+def memory_features(
+    asked: InteractionArrays, pool: PoolArrays, word_vectors: WordVectors, params: UsedParams
+) -> Iterator[RankedPairs]:
     """Places of interactions and documents, with the features that the model was fitted to."""
     size = asked.text_bytes + int(pool.contents.str.len_bytes().sum())
     kernels = kernel("evidence.used.ranking.nearest_kernel") if size >= COMPILED_BYTES else None
-    numbers = CompiledStemNumbers() if kernels else StemNumbers()
+    numbers = CompiledStemNumbers(word_vectors) if kernels else StemNumbers(word_vectors)
     nearest = partial(compiled_nearest_pairs, kernels) if kernels else nearest_pairs
-    contents = numbers.text_stems(pool.contents)
+    contents = numbers.read_texts(pool.contents)
+    directions = text_directions(contents.meaning)
     for start, stop in asked.parts(_BYTES_AT_ONCE):
-        prompts, answers = (numbers.text_stems(texts) for texts in asked.texts(start, stop))
+        prompts, answers = (numbers.read_texts(texts) for texts in asked.texts(start, stop))
+        answered, together = text_directions(answers.meaning), text_directions(answers.meaning + prompts.meaning)
         for some in _together(asked, pool, start, stop):
             first, last = some.start - start, some.stop - start
-            asked_of, answered = (TextStems(of.stems, of.ends[first : last + 1]) for of in (prompts, answers))
-            pools = _compared_pools(some, asked_of, answered, contents, pool.text, asked.at, len(numbers))
-            pairs = ranked_pairs(nearest(pools, params.candidates), pools.memory, pools.size[pools.pool])
+            stems = (TextStems(of.stems.stems, of.stems.ends[first : last + 1]) for of in (prompts, answers))
+            pools = _compared_pools(some, *stems, contents.stems, pool.text, asked.at, len(numbers))
+            meanings = Meanings(answered[first:last], together[first:last], directions, pools.text)
+            pairs = ranked_pairs(nearest(pools, params.candidates), meanings, pools.memory, pools.size[pools.pool])
             yield RankedPairs(some.start + pairs.row, some.documents[pairs.document], pairs.features)
 
 

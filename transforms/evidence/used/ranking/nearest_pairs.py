@@ -158,6 +158,13 @@ def _nearest_passages(row: Integers, memory: Integers, nearness: Integers) -> In
     return order[is_first]
 
 
+def pool_cosines(row: Integers, cosine: Integers, rows: int) -> PoolCosines:
+    """Return what the pairs of each row say of it; `row` is sorted."""
+    standing = np.zeros((len(PoolCosines._fields), rows), np.int64)
+    _add_cosines(standing, row, cosine)
+    return PoolCosines(*standing)
+
+
 def _add_cosines(standing: Integers, row: Integers, cosine: Integers) -> None:
     """Add sum, squares, best and second of some rows; `row` is sorted, and all pairs of a row are there."""
     # whole numbers below 2**53: exact in any order

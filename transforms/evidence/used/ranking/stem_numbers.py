@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from slowwave.transforms.core.arrays import Booleans, Bytes, Integers
 from slowwave.transforms.core.compiled import kernel
+from slowwave.transforms.evidence.used.ranking.meanings import meaning_sums
 from slowwave.transforms.language.inflection import uninflected
 from slowwave.transforms.language.terms import word_counts
 from slowwave.transforms.language.word_runs import WORD
+from slowwave.transforms.language.word_vectors import WordVectors
 
 _BEGINNING, _RUN = 5, 4
 _FIRST_SLOTS = 2**16
@@ -30,18 +32,28 @@ class TextStems(NamedTuple):
     ends: Integers
 
 
+class ReadTexts(NamedTuple):
+    """The stems of some texts, and what the words of each mean together (texts x dimensions)."""
+
+    stems: TextStems
+    meaning: Numbers
+
+
 class StemNumbers:
     """Numbers of the stems met so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, word_vectors: WordVectors) -> None:
+        self._word_vectors = word_vectors
         self._by_stem: dict[str, int] = {}
 
     def __len__(self) -> int:
         return len(self._by_stem)
 
-    def text_stems(self, texts: pl.Series) -> TextStems:
-        """The stems of each text."""
+    def read_texts(self, texts: pl.Series) -> ReadTexts:
+        """Return the stems of each text, and its meaning."""
         counted = word_counts(texts)
+        has = counted.matrix.astype(bool).astype(np.int32)
+        meaning = meaning_sums(has, lambda own: self._word_vectors(counted.words.gather(own)))
         known = self._by_stem
         stems = [[known.setdefault(stem, len(known)) for stem in _stems(word)] for word in counted.words.to_list()]
         number = np.fromiter(chain.from_iterable(stems), np.int64)
@@ -49,7 +61,7 @@ class StemNumbers:
         cells = (np.ones(len(number), np.int64), number, ends)
         found = counted.matrix @ sp.csr_array(cells, shape=(len(stems), len(known)))
         found.sum_duplicates()
-        return TextStems(found.indices.astype(np.int32), found.indptr.astype(np.int64))
+        return ReadTexts(TextStems(found.indices.astype(np.int32), found.indptr.astype(np.int64)), meaning)
 
 
 def _stems(word: str) -> list[str]:
@@ -62,7 +74,9 @@ def _stems(word: str) -> list[str]:
 class CompiledStemNumbers(StemNumbers):
     """The same texts have the same stems, which have other numbers: each word is cut into its stems once."""
 
-    def __init__(self) -> None:
+    def __init__(self, word_vectors: WordVectors) -> None:
+        self._word_vectors = word_vectors
+        self._vectors = word_vectors(pl.Series([], dtype=pl.String))
         self._kernels: Any = kernel("evidence.used.ranking.stems_kernel")
         self._word_slots, self._stem_slots = np.zeros((2, _FIRST_SLOTS, 2), np.uint64)
         self._texts = self._words = self._count = 0
@@ -71,8 +85,8 @@ class CompiledStemNumbers(StemNumbers):
     def __len__(self) -> int:
         return self._count
 
-    def text_stems(self, texts: pl.Series) -> TextStems:
-        """The stems of each text."""
+    def read_texts(self, texts: pl.Series) -> ReadTexts:
+        """Return the stems of each text, and its meaning."""
         text, ends = _buffers(texts.str.to_lowercase())
         most = len(text) // 2 + len(texts)
         words, word_ends = np.empty(most, np.int32), np.zeros(len(texts) + 1, np.int64)
@@ -82,19 +96,22 @@ class CompiledStemNumbers(StemNumbers):
         )
         self._texts += len(texts)
         self._cut_words(text, begins[: self._words - before])
+        has = sp.csr_array((np.ones(found, np.int32), words[:found], word_ends), shape=(len(texts), self._words))
+        meaning = meaning_sums(has, self._vectors.__getitem__)
         lengths = np.diff(self._stem_ends)[words[:found]]
         stems, stem_ends = np.empty(int(lengths.sum()), np.int32), np.zeros(len(texts) + 1, np.int64)
         found = self._kernels.distinct_stems(
             words, word_ends, self._stems, self._stem_ends, np.zeros(self._count, np.int32), stems, stem_ends
         )
-        return TextStems(stems[:found].copy(), stem_ends)
+        return ReadTexts(TextStems(stems[:found].copy(), stem_ends), meaning)
 
     def _cut_words(self, text: Bytes, begins: Integers) -> None:
-        """Add the stems of new words."""
+        """Add the stems and the vectors of new words."""
         if not len(begins):
             return
         read = text.tobytes()
         words = [read[begin:end].decode() for begin, end in begins.tolist()]
+        self._vectors = np.concatenate([self._vectors, self._word_vectors(pl.Series(words))])
         bases, base_ends = _buffers(pl.Series([uninflected(word) for word in words]))
         edged, ends = _buffers(pl.Series([f" {word} " for word in words]))
         stems, stem_ends = np.empty(3 * len(words) + len(edged), np.int32), np.zeros(len(words) + 1, np.int64)
