@@ -14,6 +14,7 @@ _GONE = {
     **dict.fromkeys(
         ("errors.min_words_for_words", "errors.min_named_words"), "only error/1 read it, which was retired"
     ),
+    "verdict.min_code_points": "only verdict/3 read it, which was retired",
     "scorecard.method": "heuristics.method chooses the trend and the scorecard, too",
 }
 

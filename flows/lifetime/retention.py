@@ -61,7 +61,7 @@ from slowwave.transforms.evidence.retained_evidence import (
     kept_statements,
 )
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
-from slowwave.transforms.evidence.tables import DayInputs, MemoryReferences
+from slowwave.transforms.evidence.tables import DayInputs, MemoryReferences, UseProbabilities
 from slowwave.transforms.graph import EXPIRING
 from slowwave.transforms.landing.erasure import TEXTS_OF
 from slowwave.transforms.landing.ledger_tables import Quarantine, QuarantineResolved
@@ -234,7 +234,7 @@ class _PublishedDays:
     def retain(self, lake: Lake, day: date, hashes: pl.Series) -> None:
         """Retain the evidence found in the texts of these rows. Raises UserError where the day has none any more."""
         row = self._days[Interactions.name, day]
-        names = {table: name_of(table, row) for table in (MemoryReferences, ExtractedStatements)}
+        names = {table: name_of(table, row) for table in (MemoryReferences, UseProbabilities, ExtractedStatements)}
         if row["fingerprint"] and not all(lake.has_evidence(table, day, name) for table, name in names.items()):
             message = f"the evidence of {day} is gone, and its texts stay: run `slowwave nightly`"
             raise UserError(message)
@@ -244,7 +244,7 @@ class _PublishedDays:
             table: lake.scan_evidence(table, {day: name} if row["fingerprint"] else {}).drop("day").collect()
             for table, name in names.items()
         }
-        references = kept_references(found[MemoryReferences], won)  # pyright: ignore[reportArgumentType] - its rows
+        references = kept_references(found[MemoryReferences], found[UseProbabilities], won)  # pyright: ignore[reportArgumentType] - their rows
         retain_evidence(lake, KeptReferences, day, references, hashes)
         statements = kept_statements(found[ExtractedStatements], won)  # pyright: ignore[reportArgumentType] - its rows
         retain_evidence(lake, KeptStatements, day, statements, hashes)

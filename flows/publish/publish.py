@@ -213,7 +213,7 @@ class PublishShell(Shell):
         found = fetch_frame(
             self._file().connection,
             f"SELECT {resumed.by}, {counts} FROM {of.name} WHERE {BY_DAY[of].dated} < $first_day GROUP BY {resumed.by}",  # noqa: S608 - declared names
-            {resumed.by: str, **dict.fromkeys(resumed.counts, int)},
+            pl.Schema({name: polars_schema(of)[name] for name in (resumed.by, *resumed.counts)}),
             {"first_day": first_day},
         )
         return first_day, found

@@ -258,4 +258,5 @@ class _Building(Shell):
             return (self._log.lake.scan_evidence(of, {day: part}).drop("day") for part in parts)
 
         inputs = {name: read_input(of) for name, of in node.inputs.items()}
-        yield imported_function(node.of_parts)(**inputs, params=node.select_params(self._log.params))
+        params = {"params": node.select_params(self._log.params)} if node.params else {}
+        yield imported_function(node.of_parts)(**inputs, **params)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -18,22 +18,24 @@ from slowwave.flows.publish.day_reader import first_and_last
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.replay_inputs import Times
 from slowwave.flows.publish.word_vectors import word_vectors
-from slowwave.transforms.core.node import Node
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.evidence.eligibility import eligible_pool
+from slowwave.transforms.evidence.expected_use import use_probabilities
 from slowwave.transforms.evidence.nodes import TEXTS, USED_MEMORIES
 from slowwave.transforms.evidence.reach import REACH, within_reach
 from slowwave.transforms.evidence.references import memory_references
 from slowwave.transforms.evidence.retained_evidence import find_retained, select_quoted, select_used
 from slowwave.transforms.evidence.statements.extract import extracted_statements
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
-from slowwave.transforms.evidence.tables import MemoryReferences
+from slowwave.transforms.evidence.tables import MemoryReferences, UseProbabilities
 from slowwave.transforms.evidence.used.memories import USED, used_memories_by_day
 from slowwave.transforms.graph import FOUND_IN_TEXTS, node_of
 from slowwave.transforms.landing.erasure import is_text_expired
 
 # Memories of days that are compared together.
 _POOL_ROWS = 500_000
+# A table, and what was found of it.
+_Found = Iterator[tuple[type[Table], pl.DataFrame]]
 # What `echo/1` asks of the pool.
 _ECHOED = ("memory_id", *REACH, "pattern", "valid_from", "valid_until")
 
@@ -59,8 +61,8 @@ def found_in_texts(
     """
     files = [file for day in judged for file in log.files(TEXTS.of)[day]]
     times = first_and_last(wanted["occurred_at"])
-    finders = {table: _FINDERS[table] for table in FOUND_IN_TEXTS if table in tables}
-    found: dict[type[Table], list[pl.DataFrame]] = {table: [] for table in finders}
+    found: dict[type[Table], list[pl.DataFrame]] = {table: [] for table in FOUND_IN_TEXTS if table in tables}
+    finders = dict.fromkeys(_FINDERS[table] for table in found)
     first = node_of(next(iter(found)))
     slices = _slices(files, wanted, slice_bytes, within)
     while True:
@@ -68,8 +70,9 @@ def found_in_texts(
             rows = next(slices, None)
         if rows is None:
             return {table: pl.concat(frames) for table, frames in found.items()}
-        for table, find in finders.items():
-            found[table] += find(log, node_of(table), rows, judged, times)
+        for find in finders:
+            for table, frame in find(log, rows, judged, times, found.keys()):
+                found[table].append(frame)
 
 
 def _slices(
@@ -91,10 +94,15 @@ def _slices(
         yield pl.concat(held)
 
 
-def _references(
-    log: LogAsOf, node: Node, rows: pl.DataFrame, judged: Mapping[date, DayMemories], times: Times
-) -> list[pl.DataFrame]:
-    """memory_references of interactions with their texts."""
+def _uses(
+    log: LogAsOf,
+    rows: pl.DataFrame,
+    judged: Mapping[date, DayMemories],
+    times: Times,
+    wanted: Collection[type[Table]],
+) -> _Found:
+    """memory_references and use_probabilities of interactions with their texts."""
+    node = node_of(MemoryReferences)
     is_gone = rows.select(is_text_expired()).to_series()
     with stage_cost("used", "used_memories_by_day"):
         give_back()
@@ -108,21 +116,30 @@ def _references(
             kept = scan_retained(log.lake, node.tables[0], _days_of(gone))
             before = find_retained(kept, gone, pool.lazy())
             used, echoed = pl.concat([used, select_used(before)]), select_quoted(before)
-        return [memory_references(rows, pool, used, params, echoed)]
+        if MemoryReferences in wanted:
+            yield MemoryReferences, memory_references(rows, pool, used, params, echoed)
+    if UseProbabilities in wanted:
+        with stage_cost("used", "use_probabilities"):
+            yield UseProbabilities, use_probabilities(rows, used)
 
 
 def _statements(
-    log: LogAsOf, node: Node, rows: pl.DataFrame, judged: Mapping[date, DayMemories], times: Times
-) -> list[pl.DataFrame]:
+    log: LogAsOf,
+    rows: pl.DataFrame,
+    judged: Mapping[date, DayMemories],
+    times: Times,
+    wanted: Collection[type[Table]],
+) -> _Found:
     """extracted_statements of texts, and what was extracted from texts that have gone since."""
-    del judged, times  # no memory is asked
+    del judged, times, wanted  # no memory is asked
+    node = node_of(ExtractedStatements)
     with stage_cost(node.stage, node.name):
-        found: list[pl.DataFrame] = [extracted_statements(rows, node.select_params(log.params))]
+        yield ExtractedStatements, extracted_statements(rows, node.select_params(log.params))
     gone = rows.filter(is_text_expired())
     if gone.height:
         kept = scan_retained(log.lake, node.tables[0], _days_of(gone))
-        found.append(kept.join(gone.lazy().select("row_hash"), on="row_hash", how="semi").drop("row_hash").collect())
-    return found
+        kept = kept.join(gone.lazy().select("row_hash"), on="row_hash", how="semi").drop("row_hash")
+        yield ExtractedStatements, kept.collect()
 
 
 def _days_of(rows: pl.DataFrame) -> list[date]:
@@ -130,7 +147,7 @@ def _days_of(rows: pl.DataFrame) -> list[date]:
 
 
 def _used(log: LogAsOf, rows: pl.DataFrame, judged: Mapping[date, DayMemories]) -> pl.DataFrame:
-    """The pairs that `used/3` finds: each day is judged by the memories eligible on it."""
+    """The pairs that may be uses: each day is judged by the memories eligible on it."""
     with stage_cost("used"):
         day = pl.col("occurred_at").dt.date().alias("day")
         asked = rows.filter("reinforce").with_columns(day)
@@ -173,7 +190,8 @@ def _wanted_rows(texts: pl.DataFrame, wanted: pl.DataFrame, seen: set[str]) -> p
 
 
 # What finds each table in a slice of texts.
-_FINDERS: Mapping[type[Table], Callable[..., list[pl.DataFrame]]] = {
-    MemoryReferences: _references,
+_FINDERS: Mapping[type[Table], Callable[..., _Found]] = {
+    UseProbabilities: _uses,
+    MemoryReferences: _uses,
     ExtractedStatements: _statements,
 }

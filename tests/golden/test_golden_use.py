@@ -34,8 +34,8 @@ from slowwave.transforms.usage.usage import memory_scores, memory_use
 # of a peer's formula, which is no method
 ALMA = "alma-1/memory_health", "5ed6b15471b56dd9bd413b8412b28d77b852991f66a0a70b61e90b83d50dffd2"
 NAMES = golden_names(
-    *("strength-2", "need-1", "memory_trend-2", "memory_trend-2-seen", "verdict-3", "review_value-1"),
-    *("project_health-2", "project_health-2-shares", "forgetting-3", "forgetting-3-quotas", "regret-1"),
+    *("strength-2", "need-1", "memory_trend-2", "memory_trend-2-seen", "verdict-4", "review_value-1"),
+    *("project_health-3", "project_health-3-shares", "forgetting-3", "forgetting-3-quotas", "regret-1"),
 )
 # A project of some hundred cases has a fit of its own.
 PARAMS = Params(need=NeedParams(min_fit_rows=300))
@@ -95,20 +95,22 @@ def _of_use() -> dict[str, pl.DataFrame]:
 
 
 def _of_health() -> dict[str, pl.DataFrame]:
-    judged, silent = health_frame(given.judged_rows()), health_frame(given.silent_rows())
-    told = pl.concat([verdicts(rows.lazy(), HEALTH_DAY, PARAMS.verdict).collect() for rows in (judged, silent)])
+    judged, silent, undetected = map(health_frame, (given.judged_rows(), given.silent_rows(), given.undetected_rows()))
+    told = pl.concat(
+        [verdicts(rows.lazy(), HEALTH_DAY, PARAMS.verdict).collect() for rows in (judged, silent, undetected)]
+    )
     rows = pl.concat([judged, silent]).drop("verdict").join(told, on="memory_id", maintain_order="left")
     projects, exposed = health_frame(given.project_rows()), health_frame(given.exposed_rows())
     leaked = leaks_of(("well 0", ago(9)), ("long ago", ago(31)))
     memories, evidence = given.forgetting_frames()
     archived = archivings(given.decided(), given.AS_OF)
     return {
-        "verdict-3/memory_health": told,
+        "verdict-4/memory_health": told,
         "review_value-1/memory_health": review_value(rows, PARAMS.review),
-        "project_health-2-shares/project_health": project_health(
+        "project_health-3-shares/project_health": project_health(
             projects, owners_of(given.project_rows()), leaks_of(), HEALTH_DAY, PARAMS.project_health
         ),
-        "project_health-2/project_health": project_health(
+        "project_health-3/project_health": project_health(
             exposed, owners_of(given.exposed_rows()), leaked, HEALTH_DAY, PARAMS.project_health
         ),
         "forgetting-3-quotas/forgetting_plan": forgetting_plan(memories, evidence, HEALTH_DAY, QUOTAS),
@@ -146,8 +148,8 @@ def test_the_inputs_take_every_path(published):
     assert said("strength-2/memory_health", "strength_state") == {None, "strong", "normal", "weak", "forgettable"}
     assert said("memory_trend-2-seen/memory_health", "trend") == set(TRENDS)
     assert said("need-1/need_fits", "fitted_on") == {"default", "lake", "scope"}
-    assert said("verdict-3/memory_health", "verdict") == set(VERDICTS)
-    assert said("project_health-2-shares/project_health", "health") == {"healthy", "warning", "critical", "unknown"}
+    assert said("verdict-4/memory_health", "verdict") == set(VERDICTS)
+    assert said("project_health-3-shares/project_health", "health") == {"healthy", "warning", "critical", "unknown"}
     assert said("forgetting-3-quotas/forgetting_plan", "rule") == set(get_args(ForgettingRule))
     judged = health_frame(given.judged_rows())
     cases = judged.select(use_case(pl.lit(HEALTH_DAY), PARAMS.verdict)).to_series()

@@ -358,7 +358,10 @@ def _used(
                         for state in of_memory
                     )
                 }
-                yield interaction, [row for row in found.select(*_USED).iter_rows() if row[0] in theirs]
+                yield (
+                    interaction,
+                    [row for row in found.drop_nulls("used_method").select(*_USED).iter_rows() if row[0] in theirs],
+                )
 
 
 def _reference(references: dict[tuple[str, str], Row], memory_id: str, interaction: Version) -> Row:

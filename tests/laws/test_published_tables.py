@@ -78,7 +78,7 @@ def test_what_is_not_known_is_null_and_what_was_not_seen_is_zero(home):
         "first_referenced_at", "last_referenced_at", "reinforced_confidence", "contradicted_expected",
         "followed_low", "followed_high", "stated_references", "stated_last_referenced_at",
         "confidence", "confidence_low", "confidence_high", "lift", "lift_low", "lift_high", "lift_basis",
-        "lift_detectable", "lift_q_value", "lift_note", "is_harmful", "lost_successes",
+        "detectability", "lift_detectable", "lift_q_value", "lift_note", "is_harmful", "lost_successes",
         "importance", "strength", "strength_forecast", "strength_state", "fades_at", "need_30d", "need_if_active",
     }  # fmt: skip
     assert (unknown["injected_count"], unknown["eligible_count"]) == (1, 0)

@@ -76,8 +76,8 @@ def test_pinned():
     assert Params().methods() == [
         "eligible/3", "injected/1", "echo/1", "cited/1", "used/3", "extract/1", "followed/1", "stated/2", "attempt/2",
         "task_type/1", "strategy_groups/1", "error/3", "heuristic/3", "strategy_trend/3", "untried/1", "scorecard/2",
-        "anti_patterns/3", "memory_outcomes/1", "lift/1", "strength/2", "need/1", "memory_trend/2", "verdict/3",
-        "project_health/2", "answers/1", "review_value/1", "review_queue/6", "forgetting/3", "regret/1", "observe/6",
+        "anti_patterns/3", "memory_outcomes/1", "lift/1", "strength/2", "need/1", "memory_trend/2", "verdict/4",
+        "project_health/3", "answers/1", "review_value/1", "review_queue/6", "forgetting/3", "regret/1", "observe/6",
         "curate/4",
     ]  # fmt: skip
 

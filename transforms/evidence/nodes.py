@@ -8,6 +8,7 @@ from slowwave.transforms.evidence.followed.counts import FOLLOWED_COUNTS
 from slowwave.transforms.evidence.followed.tables import InstructionChecks
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.tables import (
+    ExpectedUse,
     MemoriesNow,
     MemoryDays,
     MemoryEligibility,
@@ -16,6 +17,7 @@ from slowwave.transforms.evidence.tables import (
     PublishedReferences,
     ReferenceDays,
     ReplayedInteractions,
+    UseProbabilities,
 )
 from slowwave.transforms.landing.tables import Interactions, Memories
 
@@ -34,7 +36,7 @@ CURRENT_MEMORIES = Handed("current_memories", "What each memory is now: its last
 MEMORY_POOL = Handed("memory_pool", "The stretches in which a memory was active, and whose interactions it reaches.")
 ELIGIBLE_POOL = Handed("eligible_pool", "Of memory_pool what was eligible on the day.")
 WORD_VECTORS = Handed("word_vectors", "Vectors of words, from a model that is installed with Slowwave.")
-USED_MEMORIES = Handed("used_memories", "Interactions and the memories that their answer relies on.")
+USED_MEMORIES = Handed("used_memories", "Interactions and the memories that their answer may rely on, and how likely.")
 INSTRUCTIONS = Handed("checkable_instructions", "What answers can be checked for by each memory that says it.")
 INSTRUCTED = Handed("instructed_interactions", "Interactions that such a memory was injected into.")
 FOLLOWED = Handed("followed_counts", "How many checked answers follow each instruction, and how many do not.")
@@ -110,6 +112,24 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         methods=("evidence.used.method",),
         grain="day",
         in_buckets=True,
+        stage="used",
+    ),
+    Node(
+        "slowwave.transforms.evidence.expected_use:use_probabilities",
+        outputs=(UseProbabilities,),
+        inputs={"interactions": (REPLAYED, TEXTS), "used": USED_MEMORIES},
+        grain="day",
+        in_buckets=True,
+        is_in_lake=True,
+        stage="used",
+    ),
+    Node(
+        "slowwave.transforms.evidence.expected_use:expected_use",
+        outputs=(ExpectedUse,),
+        of_parts="slowwave.transforms.evidence.expected_use:expected_use_of_parts",
+        inputs={"probabilities": UseProbabilities},
+        grain="day",
+        is_in_lake=True,
         stage="used",
     ),
     Node(

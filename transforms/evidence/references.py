@@ -35,17 +35,18 @@ def memory_references(
         interactions: interaction_id, occurred_at, project, agent, session_id, user_id, prompt, response,
             response_summary, memories_used, memories_cited, reinforce; one row per interaction_id.
         pool: memory_id, is_global, project, only_agent, only_user, pattern, valid_from, valid_until.
-        used: the pairs found by `used/3` (see `used_memories`).
+        used: of `used_memories_by_day`; pairs without a method are not sure enough.
         params: names and bounds of the methods.
         echoed_before: pairs that were echoed in texts which have gone since (see `kept.echoed_before`).
     """
     echoed = _quoted_pairs(interactions, pool, implementation(params.echo_method))
     if echoed_before is not None:
         echoed = pl.concat([echoed, echoed_before.lazy()])
-    injected, cited = _listed_pairs(interactions, "memories_used"), _listed_pairs(interactions, "memories_cited")
+    injected, cited = listed_pairs(interactions, "memories_used"), listed_pairs(interactions, "memories_cited")
     pair = ["interaction_id", "memory_id"]
     # Polars divides one row, and many rows, with another last bit: rounded, both are the nearest number
-    scored = used.lazy().with_columns((pl.col("used_score") / STEPS).round(4))
+    sure = used.lazy().filter(pl.col("used_method").is_not_null())
+    scored = sure.with_columns((pl.col("used_score") / STEPS).round(4))
     found = (
         injected.with_columns(is_injected=True)
         .join(echoed, on=pair, how="full", coalesce=True)
@@ -69,7 +70,7 @@ def memory_references(
     return conform(MemoryReferences, rows).sort(MemoryReferences.key).collect()
 
 
-def _listed_pairs(interactions: pl.DataFrame, name: str) -> pl.LazyFrame:
+def listed_pairs(interactions: pl.DataFrame, name: str) -> pl.LazyFrame:
     """interaction_id, memory_id of the memories that interactions list themselves, known or not, each once."""
     listed = interactions.lazy().select("interaction_id", pl.col(name).alias("memory_id"))
     return listed.explode("memory_id").drop_nulls("memory_id").unique()

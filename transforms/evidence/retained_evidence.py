@@ -12,14 +12,14 @@ from slowwave.transforms.core.vocabularies import FoundIn
 from slowwave.transforms.evidence.reach import is_reached
 from slowwave.transforms.evidence.references import is_reference
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
-from slowwave.transforms.evidence.tables import MemoryReferences
+from slowwave.transforms.evidence.tables import MemoryReferences, UseProbabilities
 from slowwave.transforms.evidence.used.memories import STEPS, USED
 
 _ROW_HASH = "Key: hash of the row version whose texts expired."
 
 
 class KeptReferences(Table):
-    """Of memory_references what was found in texts that have expired; the rest still follows from the row itself."""
+    """What was found in texts that have expired, and how likely their uses were; the rest follows from the row."""
 
     name: ClassVar[str] = "kept_references"
     key: ClassVar[tuple[str, ...]] = ("row_hash", "memory_id")
@@ -29,10 +29,10 @@ class KeptReferences(Table):
     memory_id: str = column("Key: the memory.")
     echoed_in: FoundIn | None = column("As in memory_references.")
     in_prompt: bool | None = column("As in memory_references.")
-    used_score: float | None = column("As in memory_references.", unit="0-1")
+    used_score: float | None = column("Estimated probability of a use, sure enough to count or not.", unit="0-1")
     passage: str | None = column("As in memory_references.")
     passage_at: int | None = column("As in memory_references.", unit="code points")
-    used_method: str | None = column("The method that found it used, with version. NULL: not used.")
+    used_method: str | None = column("The method that found it used, with version. NULL: not used, or not surely.")
 
 
 class KeptStatements(ExtractedStatements):
@@ -44,14 +44,23 @@ class KeptStatements(ExtractedStatements):
     row_hash: str = column(_ROW_HASH)
 
 
-def kept_references(references: Frame[MemoryReferences], winners: pl.DataFrame) -> Frame[KeptReferences]:
-    """Return what of a day's memory_references was found in texts.
+def kept_references(
+    references: Frame[MemoryReferences], probabilities: Frame[UseProbabilities], winners: pl.DataFrame
+) -> Frame[KeptReferences]:
+    """Return what of a day's memory_references and use_probabilities was found in texts.
 
     `winners`: interaction_id, row_hash of the rows whose texts expire.
     """
     method = pl.col("methods").list.eval(pl.element().filter(pl.element().str.starts_with("used/"))).list.first()
-    rows = references.lazy().filter(is_reference()).join(winners.lazy(), on="interaction_id")
-    return conform(KeptReferences, rows.with_columns(method.alias("used_method"))).sort(KeptReferences.key).collect()
+    likely = probabilities.lazy().drop("occurred_at")
+    rows = (
+        references.lazy()
+        .filter(is_reference())
+        .join(likely, on=["interaction_id", "memory_id"], how="full", coalesce=True)
+        .join(winners.lazy(), on="interaction_id")
+        .with_columns(method.alias("used_method"), pl.coalesce("used_score", (pl.col("probability") / STEPS).round(4)))
+    )
+    return conform(KeptReferences, rows).sort(KeptReferences.key).collect()
 
 
 def kept_statements(statements: Frame[ExtractedStatements], winners: pl.DataFrame) -> Frame[KeptStatements]:
@@ -94,6 +103,6 @@ def select_quoted(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def select_used(found: pl.DataFrame) -> pl.DataFrame:
-    """Return those pairs that were used, as `used_memories_by_day` has them."""
+    """Return those pairs that may have been uses, as `used_memories_by_day` has them."""
     steps = (pl.col("used_score") * STEPS).round().cast(pl.Int64)
     return found.filter(pl.col("used_score").is_not_null()).with_columns(steps.alias("used_score")).select(*USED)

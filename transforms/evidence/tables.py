@@ -93,6 +93,32 @@ class PublishedReferences(MemoryReferences):
     as_of: datetime = column(AS_OF, unit="UTC")
 
 
+class UseProbabilities(Table):
+    """How likely each answer of a day relies on each memory, in other words; what is hardly likely has no row."""
+
+    name: ClassVar[str] = "use_probabilities"
+    key: ClassVar[tuple[str, ...]] = ("interaction_id", "memory_id")
+
+    interaction_id: str = column("Key: the interaction.")
+    memory_id: str = column("Key: the memory, which was eligible.")
+    occurred_at: datetime = column("When the interaction happened.", unit="UTC")
+    is_injected: bool = column("The interaction was given the memory.")
+    probability: int = column("Estimated probability that its answer relies on the memory.", unit="1/10,000")
+
+
+class ExpectedUse(Table):
+    """How many interactions of a day are expected to have used a memory: all probabilities, whatever the threshold."""
+
+    name: ClassVar[str] = "expected_use"
+    key: ClassVar[tuple[str, ...]] = ("memory_id",)
+
+    memory_id: str = column("Key: the memory.")
+    compared_count: int = column("Interactions whose answer may rely on it.")
+    expected: int = column("Sum of the probabilities.", unit="1/10,000")
+    injected_expected: int = column("Of it that of interactions that were given the memory.", unit="1/10,000")
+    variance: int = column("Sum of probability x (1 - probability).", unit="1/10,000")
+
+
 class MemoryDays(Table):
     """Integer counts of one memory on one day; all that is summed over time is summed from here."""
 

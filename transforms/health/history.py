@@ -9,10 +9,12 @@ import polars as pl
 
 from slowwave.transforms.core.frames import Lazy, framed
 from slowwave.transforms.core.schema import choose_columns
-from slowwave.transforms.evidence.tables import MemoryDays
+from slowwave.transforms.evidence.tables import ExpectedUse, MemoryDays
+from slowwave.transforms.evidence.used.memories import STEPS
 from slowwave.transforms.health.memory_health import reinforced_confidence
 from slowwave.transforms.health.params import ReinforcementParams
 from slowwave.transforms.health.tables import COUNTS
+from slowwave.transforms.health.use_states import expected_uses
 from slowwave.transforms.landing.tables import Memories
 from slowwave.transforms.usage.timelines import MemoryTimelines
 
@@ -25,12 +27,16 @@ _OF_USE = choose_columns(Memories, "project", "agent", "scope", "user_id", "memo
 def counts_history(
     states: pl.DataFrame,
     days: Lazy[MemoryDays],
+    expected: Lazy[ExpectedUse],
     timelines: MemoryTimelines,
     params: ReinforcementParams,
     before: pl.DataFrame | None = None,
     first_day: date = date.min,
 ) -> Iterator[pl.DataFrame]:
-    """`memory_health_history`, some memories at a time, in order of memory_id; `timelines` numbers them so."""
+    """`memory_health_history` with used_expected, some memories at a time, in order of memory_id.
+
+    `timelines` numbers them so; `expected`: expected_use of the same days as `days`.
+    """
     numbers = timelines.memories.select("memory", "memory_id")
     counted = (
         days.select("memory_id", "day", pl.col(COUNTS).cast(pl.UInt32))
@@ -44,13 +50,32 @@ def counts_history(
         chosen = numbers.slice(start, size)
         of_piece = counted.filter(pl.col("memory").is_between(start, start + size - 1))
         counts = of_piece.join(chosen, on="memory").drop("memory").with_columns(pl.col(COUNTS).cast(pl.Int64))
-        yield memory_health_history(
+        seeds = None if before is None else before.join(chosen, on="memory_id", how="semi").lazy()
+        history = memory_health_history(
             states.lazy().join(chosen.lazy(), on="memory_id", how="semi"),
             framed(MemoryDays, counts.lazy(), partial=True),
             params,
-            None if before is None else before.join(chosen, on="memory_id", how="semi").lazy(),
+            seeds,
             first_day,
-        ).collect()
+        )
+        yield _with_expected(history, expected, seeds).collect()
+
+
+def _with_expected(history: pl.LazyFrame, days: Lazy[ExpectedUse], before: pl.LazyFrame | None) -> pl.LazyFrame:
+    """The history, in order of day, with used_expected up to the end of each day."""
+    told = history.join(
+        days.select("memory_id", "day", "expected"), on=["memory_id", "day"], how="left", maintain_order="left"
+    )
+    steps = pl.col("expected").fill_null(0).cum_sum().over("memory_id")
+    if before is not None:
+        told = told.join(
+            before.select("memory_id", (pl.col("used_expected") * STEPS).round().cast(pl.Int64).alias("before")),
+            on="memory_id",
+            how="left",
+            maintain_order="left",
+        )
+        steps += pl.col("before").fill_null(0)
+    return told.with_columns(expected_uses(steps).alias("used_expected")).drop("expected", "before", strict=False)
 
 
 def memory_health_history(

@@ -8,12 +8,13 @@ import polars as pl
 
 from slowwave.transforms.core.frames import Frame, Lazy, selected
 from slowwave.transforms.core.statistics import beta_interval
-from slowwave.transforms.evidence.tables import ReferenceDays
+from slowwave.transforms.evidence.tables import ExpectedUse, ReferenceDays
 from slowwave.transforms.health.memory_health import memory_health
 from slowwave.transforms.health.params import HealthParams, ReviewParams, VerdictParams
 from slowwave.transforms.health.review_value import review_value
 from slowwave.transforms.health.stale_injections import stale_exposure
 from slowwave.transforms.health.tables import MemoryHealth, StaleInjections
+from slowwave.transforms.health.use_states import with_use_states
 from slowwave.transforms.health.verdicts import verdicts
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 
@@ -29,6 +30,7 @@ class JudgingParams(HealthParams, Protocol):
 def judged_health(
     states: pl.LazyFrame,
     days: Lazy[ReferenceDays],
+    expected: Lazy[ExpectedUse],
     eligible: pl.LazyFrame,
     stale: Lazy[StaleInjections],
     followed: pl.LazyFrame,
@@ -43,6 +45,7 @@ def judged_health(
     Args:
         states: the memory states visible (see `memory_states`).
         days: reference_days of all days, stacked.
+        expected: expected_use of all days, stacked.
         eligible: memory_id, eligible_count, of all days.
         stale: of `stale_injections`.
         followed: memory_id, followed_count, not_followed_count of the instructions that were checked.
@@ -62,6 +65,7 @@ def judged_health(
         .collect()
     )
     known = known.hstack(_following_interval(known, mass))
+    known = with_use_states(known, expected, params.verdict, interval_mass=mass)
     told = verdicts(known.lazy(), today, params.verdict, interval_mass=mass)
     judged = known.join(told.collect(), on="memory_id", maintain_order="left")
     worth = review_value(judged, params.review, interval_mass=mass).select("memory_id", "review_value")

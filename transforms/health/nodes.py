@@ -5,6 +5,7 @@ from __future__ import annotations
 from slowwave.transforms.core.node import Handed, Node, PartitionNames, Resumed, ReuseByDay, SameValues, TableInput
 from slowwave.transforms.evidence.nodes import CURRENT_MEMORIES, FOLLOWED, MEMORY_STATES
 from slowwave.transforms.evidence.tables import (
+    ExpectedUse,
     MemoryDays,
     MemoryReferences,
     ProjectDays,
@@ -35,7 +36,7 @@ HEALTH_ANSWERING = TableInput(
     MemoryHealth,
     ("memory_id", "project", "scope", "content", "eligible_count", "lift_basis", "lift_low", "lift_high"),
 )
-HEALTH_SIZES = TableInput(MemoryHealth, ("memory_id", "content", "injected_count", "reference_count"))
+HEALTH_SIZES = TableInput(MemoryHealth, ("memory_id", "content", "use_state"))
 OUTCOMES_ANSWERING = TableInput(
     CountedOutcomes, ("project", "basis", "is_attempt", "is_counted", "is_learned", "strategy_id")
 )
@@ -44,8 +45,8 @@ HEALTH: tuple[Node, ...] = (
     Node(
         "slowwave.transforms.health.history:counts_history",
         outputs=(COUNTS_HISTORY,),
-        inputs={"states": MEMORY_STATES, "days": MemoryDays, "timelines": TIMELINES},
-        resumes=Resumed(MemoryHealthHistory, by="memory_id", counts=COUNTS),
+        inputs={"states": MEMORY_STATES, "days": MemoryDays, "expected": ExpectedUse, "timelines": TIMELINES},
+        resumes=Resumed(MemoryHealthHistory, by="memory_id", counts=(*COUNTS, "used_expected")),
         params=("reinforcement_delta", "reinforcement_cap"),
         stage="history",
     ),
@@ -100,6 +101,7 @@ HEALTH: tuple[Node, ...] = (
         inputs={
             "states": MEMORY_STATES,
             "days": ReferenceDays,
+            "expected": ExpectedUse,
             "eligible": TOUCHES,
             "stale": StaleInjections,
             "followed": FOLLOWED,

@@ -16,7 +16,7 @@ class VerdictParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Annotated[str, chosen_method("verdict.method")] = "verdict/3"
+    method: Annotated[str, chosen_method("verdict.method")] = "verdict/4"
     grace_days: int = Field(
         default=14,
         ge=0,
@@ -32,8 +32,8 @@ class VerdictParams(BaseModel):
     min_injections: int = Field(
         default=10,
         ge=1,
-        description="Injections before no detected use says something: a quarter to seven tenths of uses are found, so "
-        "one used every time would stay undetected in 6 % of cases at most.",
+        description="Injections before no detected use may say something: how many are enough follows from"
+        " `detectability`.",
     )
     recent_days: int = Field(
         default=30, ge=0, le=3650, description="A memory referenced in the last so many days is never to be forgotten."
@@ -68,8 +68,18 @@ class VerdictParams(BaseModel):
         le=1,
         description="An upper bound of confidence below this leads to a review by itself (ALMA prunes below it).",
     )
-    min_code_points: int = Field(
-        default=12, ge=0, description="Shorter text is not looked for in answers: that it is not found says nothing."
+    min_detectability: float = Field(
+        default=0.05, ge=0, le=1, description="Of a memory fewer of whose uses are found, no use says nothing."
+    )
+    used_share: float = Field(
+        default=0.5,
+        gt=0,
+        lt=1,
+        description="A memory is not used if fewer of its injections than this share are expected to have used it, and"
+        " if of so many a use would have been found.",
+    )
+    missed_chance: float = Field(
+        default=0.1, gt=0, lt=1, description="How likely all of them may have been missed, for that to be said."
     )
 
 

@@ -14,6 +14,7 @@ from slowwave.transforms.core.vocabularies import (
     Scope,
     StrengthState,
     Trend,
+    UseState,
     UseVerdict,
     Verdict,
 )
@@ -72,6 +73,23 @@ class MemoryHealth(Table):
     )
     used_count: int = column(
         "Interactions whose answer relies on it in other words (`used/3`): a lower bound.", counts="used"
+    )
+    used_expected: float = column(
+        "Interactions whose answer is expected to rely on it: the sum of all probabilities, found or not (`used/3`)."
+    )
+    used_expected_low: float = column(
+        "Lower end of its interval (90 % by default), as of independent uses: never below 0."
+    )
+    used_expected_high: float = column("Upper end of its interval: never above eligible_count.")
+    injected_use_expected: float = column("Of used_expected that of interactions that it was injected into.")
+    detectability: float | None = column(
+        "How likely a use of it is found, by how telling its words are among the active memories of its project. NULL:"
+        " its text is not known.",
+        unit="0-1",
+    )
+    use_state: UseState = column(
+        "used: quoted or used. not_used: a use would have been found, and few are expected. undetectable: hardly any"
+        " would be found. unproven: too few injections, or too many uses expected, to call it not used."
     )
     cited_count: int = column(
         "Interactions whose answer itself names it (`memories_cited`, `cited/1`), found there or not: part of no other"
@@ -264,6 +282,10 @@ class MemoryHealthHistory(Table):
     )
     used_count: int = column(
         "Interactions whose answer relies on it in other words (`used/3`): a lower bound. Up to the end of the day."
+    )
+    used_expected: float = column(
+        "Interactions whose answer is expected to rely on it: the sum of all probabilities, found or not (`used/3`)."
+        " Up to the end of the day."
     )
     cited_count: int = column(
         "Interactions whose answer itself names it (`memories_cited`, `cited/1`), found there or not: part of no other"

@@ -8,7 +8,6 @@ from slowwave.transforms.core.figures import count_with_noun, decimals, tenths
 from slowwave.transforms.health.params import VerdictParams
 from slowwave.transforms.lift.lift_sentences import ASSOCIATED, COMPARED
 
-_FOUND = " (about half of uses are found)."
 # a trend changes once two looks agree, so a memory that was used again since may still be called stale
 _STALE = "{}: when two looks last agreed, it was used less than its past and its project's activity let expect."
 
@@ -52,6 +51,13 @@ def _how_used() -> pl.Expr:
     )
 
 
+def _found() -> pl.Expr:
+    """How many of its injections are expected to have used it all the same, and how many uses would be found."""
+    percent = (pl.col("detectability") * 100).round().cast(pl.Int64)
+    said = " ({} expected; about {} % of its uses would be found)"
+    return pl.format(said, tenths(pl.col("injected_use_expected")), percent).fill_null("")
+
+
 def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     """The sentence of its use case: never NULL."""
     age = today - pl.col("created_at").dt.epoch("d")
@@ -61,7 +67,13 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     used = _uses(since)
     strength = _strength()
     unused = pl.format("Injected {}, never visibly used", count_with_noun(pl.col("injected_count"), "time"))
-    undetected = pl.format(f"{{}}{_FOUND}", unused)
+    is_open = pl.col("use_state") == "unproven"
+    undetected = pl.format(
+        "{}{}{}.",
+        unused,
+        _found(),
+        pl.when(is_open).then(pl.lit(": too little to call it not used")).otherwise(pl.lit("")),
+    )
     sentences = {
         "never_landed": pl.format("Never landed: only its id is known, from {}.", injected),
         "candidate": pl.format("Candidate, created {}: needs a decision.", _days_ago(age)),
@@ -100,7 +112,7 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     )
     return (
         pl.when(~pl.col("is_injection_logged") & (case == "never_injected"))
-        .then(pl.format(f"Never visibly used although eligible in {{}}; no injections are logged{_FOUND}", eligible))
+        .then(pl.format("Never visibly used although eligible in {}; no injections are logged{}.", eligible, _found()))
         .otherwise(told)
     )
 
@@ -161,7 +173,7 @@ def _of_lift(interval_mass: float) -> pl.Expr:
 def reasons(today: pl.Expr, params: VerdictParams, interval_mass: float) -> pl.Expr:
     """The sentences of each memory: its use, then its outcomes, or these first where they decide the verdict.
 
-    Columns: those of `verdicts`, and use_case, use_verdict, is_doubted, is_low, is_undetectable, is_injection_logged,
+    Columns: those of `verdicts`, and use_case, use_verdict, is_doubted, is_low, is_injection_logged,
     verdict.
     """
     is_active = pl.col("status") == "active"
@@ -175,8 +187,8 @@ def reasons(today: pl.Expr, params: VerdictParams, interval_mass: float) -> pl.E
     of_use = (
         pl.when(is_active & pl.col("pinned")).then(pl.lit("Pinned: kept whatever its use.")),
         pl.when(pl.col("is_held")).then(pl.lit("On hold: not to be forgotten.")),
-        pl.when(is_active & pl.col("is_undetectable") & (pl.col("eligible_count") > 0)).then(
-            pl.lit("Its text is too short to be looked for in answers: no use is no evidence.")
+        pl.when(is_active & (pl.col("use_state") == "undetectable") & (pl.col("eligible_count") > 0)).then(
+            pl.lit("Its words tell too little for a use to be found in answers: no use is no evidence.")
         ),
         _of_use(today, params),
         pl.when(pl.col("use_case") == "never_used_faded").then(pl.format("Faded to strength {}.", _strength())),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.transforms.core.vocabularies import FADING_STATES, HOLDING_TRENDS
-from slowwave.transforms.evidence.echo.echo import normalise_text
 from slowwave.transforms.health.params import VerdictParams
 from slowwave.transforms.health.verdict_reasons import reasons
 
@@ -118,9 +117,11 @@ def _verdict(params: VerdictParams) -> pl.Expr:
     is_open = pl.col("status").is_in(["active", "candidate"]) | pl.col("status").is_null()
     is_doubtful = (pl.col("status") == "active") & (pl.col("is_doubted") | pl.col("is_low"))
     is_forget = pl.col("use_verdict") == "forget"
-    is_silent = pl.col("is_undetectable") | (~pl.col("is_injection_logged") & (pl.col("use_case") == "never_injected"))
-    is_judged_unused = pl.col("use_case").is_in(
-        ["never_injected", "few_injections_faded", "never_used", "never_used_faded"]
+    case, state = pl.col("use_case"), pl.col("use_state")
+    is_silent = (
+        (case.is_in(["never_used", "never_used_faded"]) & (state != "not_used"))
+        | (case.is_in(["never_injected", "few_injections_faded"]) & (state == "undetectable"))
+        | (~pl.col("is_injection_logged") & (case == "never_injected"))
     )
     is_needed = pl.max_horizontal("need_30d", "need_if_active") >= params.needed_from
     return (
@@ -128,7 +129,7 @@ def _verdict(params: VerdictParams) -> pl.Expr:
         .then(pl.lit("harmful"))
         .when(is_doubtful & (~is_forget | pl.col("is_held")))
         .then(pl.lit("review"))
-        .when(is_silent & is_judged_unused & ~pl.col("pinned"))
+        .when(is_silent & ~pl.col("pinned"))
         .then(pl.lit("unproven"))
         .when(is_forget & pl.col("is_held"))
         .then(pl.lit("keep"))
@@ -142,9 +143,9 @@ def verdicts(health: pl.LazyFrame, today: int, params: VerdictParams, *, interva
     """memory_id, verdict, reasons: one row per memory, sorted by memory_id; never without a reason.
 
     Args:
-        health: one row per memory: memory_id, status, content, pinned, is_held, created_at; the counts of use
-            (echoed_count, and parroted: of those, or NULL) and of
-            outcomes; last_referenced_at, confidence_low, confidence_high, lift with its bounds and basis, is_harmful,
+        health: one row per memory: memory_id, status, pinned, is_held, created_at; the counts of use (echoed_count, and
+            parroted: of those, or NULL), injected_use_expected, detectability, use_state; the counts of outcomes;
+            last_referenced_at, confidence_low, confidence_high, lift with its bounds and basis, is_harmful,
             lost_successes, strength, strength_state, need_30d, need_if_active, fades_at, trend.
         today: the UTC day since 1970 of the publish.
         params: thresholds.
@@ -153,10 +154,10 @@ def verdicts(health: pl.LazyFrame, today: int, params: VerdictParams, *, interva
     - inactive: superseded, invalid, archived or graduated.
     - harmful: lift below 0 beyond chance, where retrieval was randomised or cut off; whatever pins and holds say.
     - review: also where clearly more uses failed than expected, or the upper bound of confidence is low.
-    - A short text is not looked for in answers, and a lake may not log injections: then no use is no evidence.
+    - unproven: also what would be reviewed or forgotten for want of a use, and is not surely `not_used`.
+    - A lake may not log injections: then no use is no evidence.
     - forget becomes keep on a hold, and review where the memory may well be needed.
     """
-    length = normalise_text(pl.col("content")).str.len_chars()
     return (
         health.sort("memory_id")
         .with_columns(
@@ -164,9 +165,6 @@ def verdicts(health: pl.LazyFrame, today: int, params: VerdictParams, *, interva
             use_verdict(pl.lit(today), params).alias("use_verdict"),
             _is_doubted(params).alias("is_doubted"),
             (pl.col("confidence_high") < params.low_confidence).fill_null(value=False).alias("is_low"),
-            ((pl.col("reference_count") == 0) & (length < params.min_code_points))
-            .fill_null(value=False)
-            .alias("is_undetectable"),
             (pl.col("injected_count").sum() > 0).alias("is_injection_logged"),
         )
         .with_columns(_verdict(params).alias("verdict"))

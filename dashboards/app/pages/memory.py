@@ -202,9 +202,16 @@ def _last_changed(memory: Memory) -> str:
     )
 
 
+_NEVER_FOUND = {
+    "not_used": "never; a use would have been found",
+    "undetectable": "never found; its words tell too little to find a use",
+    "unproven": "never found, which does not prove that it never was used",
+}
+
+
 def _span(memory: Memory) -> str:
     if memory["first_referenced_at"] is None:
-        return "never visibly used, which does not prove that it never was"
+        return _NEVER_FOUND[memory["use_state"]]
     return f"{utc_text(memory['first_referenced_at'])} to {utc_text(memory['last_referenced_at'])}"
 
 

@@ -231,6 +231,11 @@ def lift_words(state: Record) -> str:
 
 
 def _describe_expected_count(name: str, state: Record) -> str:
+    if name == "used" and state.get("use_state"):  # an earlier release did not publish it
+        low, high = state["used_expected_low"], state["used_expected_high"]
+        return (
+            f"; {state['used_expected']:.1f} expected ({low:.1f} to {high:.1f}), {state['use_state'].replace('_', ' ')}"
+        )
     expected = state["contradicted_expected"]
     return f"; {expected:.1f} expected" if name == "contradicted" and expected is not None else ""
 

@@ -212,8 +212,8 @@ def test_nothing_is_written_and_nobody_is_kept_waiting(
         ("scorecard/2", "untried/1", "scorecard/2 is not computed alone: compare heuristic/3, which it goes with"),
         (
             "verdict/1",
-            "verdict/3",
-            "verdict/1 was retired after release 0.1.0: verdict/3 replaced it; there is verdict/3",
+            "verdict/4",
+            "verdict/1 was retired after release 0.1.0: verdict/4 replaced it; there is verdict/4",
         ),
         ("scorecard/1", "scorecard/2", "scorecard/1 was retired after release 0.1.0: scorecard/2 replaced it; "),
         ("review_queue/3", "review_queue/6", "review_queue/3 was retired before a release had it: review_queue/6"),

@@ -108,12 +108,18 @@ def judged(tmp_path_factory) -> SmallHome:
     used = memory("used", changed_at="2025-06-01T08:00:00Z")
     uses = [
         interaction(f"i{day}", created_at=f"2026-03-{day:02}T09:00:00Z", response=used["content"])
-        for day in range(2, 14)
+        for day in range(2, 20)
     ]
     made.land(
         used,
-        memory("pinned", pinned=True),
-        memory("faded", memory_type="episodic", importance=0.0, changed_at="2025-06-01T08:00:00Z"),
+        memory("pinned", pinned=True, content="Refunds above ninety euros need approval by accounting."),
+        memory(
+            "faded",
+            content="Shelf reports from warehouse nine go out on yellow paper every Monday before dawn.",
+            memory_type="episodic",
+            importance=0.0,
+            changed_at="2025-06-01T08:00:00Z",
+        ),
         *(row | {"memories_used": ["used", "faded"]} for row in uses),
     )
     made.nightly(datetime(2026, 3, 20))  # noqa: DTZ001 - times are naive and hold UTC everywhere
@@ -123,17 +129,17 @@ def judged(tmp_path_factory) -> SmallHome:
 # What the text says of each: the verdict, why, and what will become of it.
 JUDGED = {
     "used": [
-        "verdict keep: - Quoted in 12 interactions, last 7 days ago. - Estimated need {need_30d}",
+        "verdict keep: - Quoted in 18 interactions, last 1 day ago. - Estimated need {need_30d}",
         "strength 1.00 (strong; half-life 90 days); need within",
         "need within 30 days {need_30d}; trend new",
     ],
     "pinned": [
-        "- Eligible in only 12 interactions, not injected: too few to judge (under 20).",
+        "- Eligible in only 18 interactions, not injected: too few to judge (under 20).",
         "- Pinned: kept whatever its use.",
         "strength 1.00 (strong; half-life 90 days); trend new",
     ],
     "faded": [
-        "verdict forget: - Injected 12 times, never visibly used (about half of uses are found).",
+        "verdict forget: - Injected 18 times, never visibly used (",
         "- Faded to strength below 0.01.",
         "strength below 0.01 (forgettable; half-life 15 days); faded on 2025-08-28; trend stale",
     ],

@@ -37,7 +37,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
         ),
         (
             '[verdict]\nmethod = "verdict/1"\n',
-            "verdict.method: verdict/1 was retired after release 0.1.0: verdict/3 replaced it; there is verdict/3",
+            "verdict.method: verdict/1 was retired after release 0.1.0: verdict/4 replaced it; there is verdict/4",
         ),
         (
             '[evidence.used]\nmethod = "used\\n\\u001b[2J"\n[trend]\nmin_bursts = "many"\n',
@@ -70,7 +70,7 @@ def test_every_command_that_needs_the_params_refuses_it(home: SmallHome, command
     ("stated", "said"),
     [
         ('[strength]\nmethod = "alma/1"\n', "alma/1 is no method"),
-        ('[verdict]\nmethod = "verdict/1"\n', "verdict/1 was retired after release 0.1.0: verdict/3 replaced it"),
+        ('[verdict]\nmethod = "verdict/1"\n', "verdict/1 was retired after release 0.1.0: verdict/4 replaced it"),
     ],
 )
 def test_what_is_published_can_still_be_read(home: SmallHome, stated: str, said: str) -> None:

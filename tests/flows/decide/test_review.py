@@ -88,7 +88,7 @@ def test_what_was_rejected_never_returns_however_often_it_is_said(home: SmallHom
     home.nightly()
     assert sorted(items(home).select("kind", "text").rows()) == [
         ("candidate", HOSTILE),
-        ("unused", "The cellar has a second door."),
+        ("unused", "The cellar has another door behind green shelves near the loading ramp."),
     ]
 
 
@@ -268,7 +268,8 @@ def test_what_is_kept_changes_nothing(home: SmallHome, kind: str) -> None:
 def test_what_is_kept_is_asked_again_when_its_text_changes(home: SmallHome) -> None:
     row = item(home, kind="unused")
     said(home, "promote", row["item_id"])
-    home.land({"memory_id": "unused", "changed_at": "2026-05-31T00:00:00Z", "content": "The cellar has a third door."})
+    text = "The cellar has a third door behind green shelves near the loading ramp."
+    home.land({"memory_id": "unused", "changed_at": "2026-05-31T00:00:00Z", "content": text})
     home.nightly(AS_OF)
     assert item(home, kind="unused")["item_id"] == row["item_id"]
 

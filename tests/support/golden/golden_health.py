@@ -57,7 +57,7 @@ def judged_rows() -> list[Row]:
         unused_row("never used, fades later", injected_count=10, fades_at=ago(-31)),
         unused_row("never used, faded", injected_count=10, **_FADED, need_30d=0.0),
         unused_row("never used, faded, pinned", injected_count=10, **_FADED, pinned=True),
-        unused_row("short text", injected_count=10, content="12345678901", **_FADED),
+        unused_row("short text", injected_count=10, content="12345678901", detectability=0.0, **_FADED),
         health_row("faded", **_FADED_USED),
         health_row("faded, held", **_FADED_USED, is_held=True),
         health_row("faded, needed", **_FADED_USED | {"need_if_active": 0.0501}),
@@ -86,6 +86,18 @@ def judged_rows() -> list[Row]:
 def silent_rows() -> list[Row]:
     """Memories of a lake that logs no injections."""
     return [unused_row("silent", injected_count=0), health_row("silent, used", injected_count=0)]
+
+
+def undetected_rows() -> list[Row]:
+    """Memories without a detected use of which that says little, or nothing."""
+    return [
+        unused_row("hardly told", injected_count=10, detectability=0.049, **_FADED),
+        unused_row("hardly told, never injected", injected_count=0, detectability=0.049, **_FADED),
+        unused_row("text not known", injected_count=10, detectability=None, content=None),
+        unused_row("many missed", injected_count=40, detectability=0.1, **_FADED),
+        unused_row("few missed", injected_count=40, detectability=0.2, **_FADED),
+        unused_row("many expected", injected_count=40, used_expected=30.0, injected_use_expected=15.5),
+    ]
 
 
 def exposed_rows() -> list[Row]:
@@ -139,6 +151,7 @@ def project_rows() -> list[Row]:
         *many("mostly passed over", 80, unused_row, injected_count=0),
         *many("mostly passed over, well", 20, project="mostly passed over"),
         *many("of no use", 80, unused_row),
+        *many("of no use that is found", 80, unused_row, detectability=0.04),
         *many("pinned", 500, pinned=True),
         *many("forgotten", 100, verdict="forget"),
         *many("growing", 50, unused_row, **grown),

@@ -41,7 +41,7 @@ def reviewable_rows() -> list[Row]:
         memory("d1", **_YOUNG, content=f"{_DEPLOY}.", source_ids=["i1", "i2"], confidence=0.5),
         memory("d2", **_YOUNG, content=f"{_DEPLOY}!", source_ids=["i3"], confidence=0.75),
         memory("wait", status="candidate", content="Exports are streamed.", source_ids=["i2"]),
-        memory("unused", content="The cellar has a second door."),
+        memory("unused", content="The cellar has another door behind green shelves near the loading ramp."),
         *[
             interaction(f"i{n}", created_at=f"2026-03-{n // 8 + 2:02}T{n % 8 + 9:02}:00:00Z", memories_used=["unused"])
             for n in range(1, 25)

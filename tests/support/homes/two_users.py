@@ -27,7 +27,7 @@ def rows_of(user: str) -> list[Row | str]:
         "same2": f"Deploy the {word} shop with make release from the main branch!",
         "near": f"Deploy the {word} shop by make release, always from main.",
         "shared": "Prices are kept as integers of the smallest coin in the ledger.",
-        "unused": f"Nobody reads {word}.",
+        "unused": f"Nobody reads yellow {word} handbooks about parking rules of visitors during long summer fairs.",
     }
     found: list[Row | str] = [
         memory(f"{user} {name}", **mine, content=text, changed_at=f"2026-03-0{1 + at % 5}T08:00:00Z", tags=[word])

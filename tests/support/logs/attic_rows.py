@@ -31,8 +31,9 @@ _USED = {"steady": DAYS, "monthly": range(0, 180, 28), "rare": (0,), "shadow": (
 
 def attic_rows() -> list[Row]:
     """Memories and interactions."""
-    plain = [_memory(name) for name in ("steady", "monthly", "shadow", "lost")]
+    plain = [_memory(name) for name in ("steady", "monthly", "shadow")]
     others = [
+        _memory("lost", content="Refunds above ninety euros need approval by the head of accounting."),
         _memory("rare", **_QUICKLY),
         _memory("oath", pinned=True),
         _memory("old"),

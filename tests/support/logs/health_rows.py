@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from slowwave.transforms.core.frames import Frame, Lazy, framed
 from slowwave.transforms.core.schema import computed_schema
 from slowwave.transforms.core.vocabularies import VERDICTS
+from slowwave.transforms.health.params import VerdictParams
 from slowwave.transforms.health.tables import MemoryHealth, ScopeLeaks
+from slowwave.transforms.health.use_states import use_state
 
 Row = dict[str, Any]
 
@@ -32,7 +34,8 @@ _SCHEMA = pl.Schema(
         "lift_high": pl.Float64, "lift_basis": pl.String, "is_harmful": pl.Boolean, "lost_successes": pl.Float64,
         "half_life_days": pl.Float64, "strength": pl.Float64, "strength_state": pl.String, "need_30d": pl.Float64,
         "need_if_active": pl.Float64, "fades_at": _TIME, "trend": pl.String, "verdict": pl.String,
-        "expires_at": _TIME,
+        "expires_at": _TIME, "used_expected": pl.Float64, "injected_use_expected": pl.Float64,
+        "detectability": pl.Float64,
     }
 )  # fmt: skip
 
@@ -43,16 +46,18 @@ def ago(days: float) -> datetime:
 
 
 def health_row(memory_id: str = "m", /, **said: Any) -> Row:
-    """An active memory of a year ago, used a hundred times, the last time 3 days ago."""
+    """An active memory of a year ago, used a hundred times, the last time 3 days ago; three in five uses are found."""
     row: Row = {
         "memory_id": memory_id, "project": "shop", "status": "active", "memory_type": "knowledge",
         "content": f"the stock is counted on day {memory_id}", "pinned": False, "is_held": False,
         "created_at": ago(365), "eligible_count": 400, "injected_count": 200, "reference_count": 100,
         "confirmed_count": 0, "contradicted_count": 0, "last_referenced_at": ago(3), "half_life_days": 90.0,
-        "strength": 0.8, "strength_state": "strong", "trend": "stable",
+        "strength": 0.8, "strength_state": "strong", "trend": "stable", "detectability": 0.6,
     }  # fmt: skip
     told = row | said
-    return {"echoed_count": told["reference_count"] * 3 // 5, "stale_injected_count": 0} | told
+    found = told["reference_count"]
+    expected = {"used_expected": 0.6 + 1.5 * found, "injected_use_expected": 0.3 + found}
+    return {"echoed_count": found * 3 // 5, "stale_injected_count": 0, **expected} | told
 
 
 def unused_row(memory_id: str = "m", /, **said: Any) -> Row:
@@ -62,11 +67,11 @@ def unused_row(memory_id: str = "m", /, **said: Any) -> Row:
 
 
 def health_frame(rows: Sequence[Row]) -> Frame[MemoryHealth]:
-    """The rows as a frame, with `parroted`, which is not published; what they leave out is NULL."""
+    """The rows as a frame with use_state, and `parroted`, which is not published; what they leave out is NULL."""
     parroted = pl.Series("parroted", [row.get("parroted") for row in rows], pl.Int64)
     told = [{name: value for name, value in row.items() if name != "parroted"} for row in rows]
     health = framed(MemoryHealth, pl.DataFrame(told, schema=_SCHEMA), partial=True)
-    return cast("Frame[MemoryHealth]", health.with_columns(parroted))
+    return cast("Frame[MemoryHealth]", health.with_columns(parroted, use_state(VerdictParams()).alias("use_state")))
 
 
 def owners_of(rows: Sequence[Row]) -> pl.DataFrame:
@@ -103,6 +108,8 @@ def _health_row(draw: st.DrawFn, memory_id: str) -> Row:
     lift = draw(st.floats(-1, 1)) if draw(st.booleans()) else None
     failed = draw(st.integers(0, referenced))
     row: Row = {
+        "used_expected": referenced + 9.5, "injected_use_expected": referenced + draw(st.sampled_from([0.0, 0.3, 9.0])),
+        "detectability": draw(st.sampled_from([None, 0.0, 0.3, 0.9])),
         "memory_id": memory_id, "status": status, "eligible_count": draw(_count), "injected_count": draw(_count),
         "reference_count": referenced, "echoed_count": draw(st.integers(0, referenced)),
         "last_referenced_at": ago(draw(st.integers(0, age))) if referenced else None,

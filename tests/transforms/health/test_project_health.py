@@ -139,7 +139,7 @@ ALARMING = {
         60,
         unused_row,
         {},
-        "warning: 75 % of 80 active memories with enough injections have no detected use",
+        "warning: 75 % of 80 active memories with enough injections to say so are not used",
     ),
     "pinned": (60, health_row, {"pinned": True}, "warning: 75 % of 80 active memories are pinned (alarm above 50 %)."),
     "pinned mostly": (480, health_row, {"pinned": True}, "critical: 96 % of 500 active memories are pinned"),
@@ -225,6 +225,18 @@ def normal(text):
     return " ".join((text or "").lower().split())
 
 
+def plain_use_state(row):
+    """Whether a memory is used, from the definition."""
+    chances, expected = min(row["eligible_count"], row["injected_count"]), row["injected_use_expected"]
+    found = row["detectability"]
+    if row["reference_count"]:
+        return "used"
+    if found is None or found < 0.05:
+        return "undetectable"
+    is_missed = (1 - found / 2) ** chances > 0.1
+    return "unproven" if is_missed or expected + 1.6448536 * expected**0.5 >= chances / 2 else "not_used"
+
+
 def plain_shares(rows):
     """The shares of one project, from their definitions."""
     active = [row for row in rows if row["status"] == "active"]
@@ -249,7 +261,7 @@ def plain_shares(rows):
     chosen = [
         row
         for row in active
-        if min(row["injected_count"], row["eligible_count"]) >= 10 and len(normal(row["content"])) >= 12
+        if min(row["injected_count"], row["eligible_count"]) >= 10 and plain_use_state(row) in {"used", "not_used"}
     ]
     return {
         "junk": share((row for row in rows if row["status"] in {"active", "candidate", "invalid"}), is_junk),
@@ -257,7 +269,7 @@ def plain_shares(rows):
         "stale": share((row for row in active if row["reference_count"]), is_stale),
         "never_eligible": share((row for row in active if any_eligible), lambda row: row["eligible_count"] == 0),
         "never_injected": share(chances, lambda row: row["injected_count"] == 0),
-        "injected_never_used": share(chosen, lambda row: row["reference_count"] == 0),
+        "injected_never_used": share(chosen, lambda row: plain_use_state(row) == "not_used"),
         "pinned": share(active, lambda row: row["pinned"]),
         "forget": share(active, lambda row: row["verdict"] == "forget"),
     }
@@ -284,6 +296,7 @@ def test_shares_and_totals_are_those_of_a_loop_whatever_the_order(rows):
         assert sum(told[project][f"{name}_count"] for name in states) == len(own)
         assert told[project]["memories_count"] == sum(row["status"] is not None for row in own)
         assert told[project]["reference_count"] == sum(row["reference_count"] for row in own)
+        assert told[project]["used_expected"] == pytest.approx(sum(row["used_expected"] for row in own))
 
 
 @given(st.integers(0, 500), st.integers(0, 500), st.floats(0.1, 5))

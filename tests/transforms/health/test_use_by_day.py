@@ -14,7 +14,7 @@ from slowwave.transforms.core.frames import Frame, Lazy, empty, framed
 from slowwave.transforms.core.schema import computed_schema, polars_schema
 from slowwave.transforms.evidence.tables import MemoryReferences
 from slowwave.transforms.health.answerable.tables import InteractionsWithMemories, UseByDay
-from slowwave.transforms.health.answerable.use_by_day import UNUSED_FROM, interactions_with_memories, use_by_day
+from slowwave.transforms.health.answerable.use_by_day import interactions_with_memories, use_by_day
 from slowwave.transforms.health.nodes import HEALTH_SIZES
 from slowwave.transforms.health.tables import MemoryHealth
 
@@ -62,8 +62,8 @@ def reference_rows(rows: list[Row]) -> Lazy[MemoryReferences]:
     return framed(MemoryReferences, pl.LazyFrame(rows, schema=schema), partial=True)
 
 
-def health(injected: dict[str, int], referenced: dict[str, int]) -> Frame[MemoryHealth]:
-    rows = [(memory, text, injected.get(memory, 0), referenced.get(memory, 0)) for memory, text in TEXTS.items()]
+def health(use_states: dict[str, str]) -> Frame[MemoryHealth]:
+    rows = [(memory, text, use_states.get(memory, "unproven")) for memory, text in TEXTS.items()]
     schema = {name: polars_schema(MemoryHealth)[name] for name in HEALTH_SIZES.columns}
     return framed(MemoryHealth, pl.DataFrame(rows, schema=schema, orient="row"), partial=True)
 
@@ -108,14 +108,11 @@ def count_interactions(rows: list[Row], sizes: dict[str, int], unused: set[str])
 
 @given(
     rows=st.lists(references, max_size=12, unique_by=lambda row: (row["memory_id"], row["interaction_id"])),
-    injected=st.dictionaries(st.sampled_from([*TEXTS]), st.integers(UNUSED_FROM - 1, UNUSED_FROM)),
-    referenced=st.dictionaries(st.sampled_from([*TEXTS]), st.integers(0, 1)),
+    use_states=st.dictionaries(st.sampled_from([*TEXTS]), st.sampled_from(["used", "not_used", "undetectable"])),
 )
-def test_each_day_is_counted_as_one_interaction_after_the_other(
-    rows: list[Row], injected: dict[str, int], referenced: dict[str, int]
-) -> None:
-    found = use_by_day(interactions_had(rows), reference_rows(rows), health(injected, referenced))
+def test_each_day_is_counted_as_one_interaction_after_the_other(rows: list[Row], use_states: dict[str, str]) -> None:
+    found = use_by_day(interactions_had(rows), reference_rows(rows), health(use_states))
     assert dict(found.schema) == dict(computed_schema(UseByDay))
-    unused = {memory for memory, count in injected.items() if count >= UNUSED_FROM and not referenced.get(memory)}
+    unused = {memory for memory, state in use_states.items() if state == "not_used"}
     sizes = {memory: ceil(len(text or "") / 4) for memory, text in TEXTS.items()}
     assert found.to_dicts() == count_interactions(rows, sizes, unused)

@@ -67,12 +67,12 @@ def reasons_of(row, *others, **said):
         ),
         (
             unused_row(injected_count=41),
-            ["Injected 41 times, never visibly used (about half of uses are found)."],
+            ["Injected 41 times, never visibly used (0.3 expected; about 60 % of its uses would be found)."],
         ),
         (
             unused_row(injected_count=41, **FADED),
             [
-                "Injected 41 times, never visibly used (about half of uses are found).",
+                "Injected 41 times, never visibly used (0.3 expected; about 60 % of its uses would be found).",
                 "Faded to strength 0.04.",
             ],
         ),
@@ -131,15 +131,21 @@ def test_where_no_injection_is_logged_that_is_said():
     assert reasons_of(unused_row(eligible_count=120, injected_count=0)) == [
         (
             "Never visibly used although eligible in 120 interactions; no injections are logged "
-            "(about half of uses are found)."
+            "(0.3 expected; about 60 % of its uses would be found)."
         )
     ]
 
 
-def test_text_too_short_to_be_found_is_said_to_be():
-    short = "Its text is too short to be looked for in answers: no use is no evidence."
-    assert reasons_of(unused_row(content="brief", injected_count=41))[0] == short
-    assert short not in reasons_of(unused_row(content="brief", eligible_count=0))
+def test_why_a_memory_cannot_be_called_unused_is_said():
+    short = "Its words tell too little for a use to be found in answers: no use is no evidence."
+    assert reasons_of(unused_row(detectability=0.04, injected_count=41))[0] == short
+    assert short not in reasons_of(unused_row(detectability=0.04, eligible_count=0))
+    assert reasons_of(unused_row(detectability=0.2, injected_count=20)) == [
+        (
+            "Injected 20 times, never visibly used (0.3 expected; about 20 % of its uses would be found): too little to"
+            " call it not used."
+        )
+    ]
 
 
 @each(

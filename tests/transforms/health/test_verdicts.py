@@ -119,13 +119,20 @@ def test_what_may_be_needed_is_reviewed_not_forgotten(column):
     assert verdict_of(health_row(**FADED_USED, **{column: 0.05})) == "review"
 
 
-def test_text_too_short_to_be_found_is_not_judged_by_not_being_found():
-    short = "be brief"
-    assert verdict_of(unused_row(content=short, **FADED)) == "unproven"
-    assert verdict_of(unused_row(content="  be   brief so ", **FADED)) == "unproven"
-    assert verdict_of(unused_row(content="be brief now", **FADED)) == "forget"
-    assert verdict_of(health_row(content=short, **FADED_USED)) == "forget"
-    assert verdict_of(unused_row(content=short, pinned=True)) == "keep"
+def test_what_would_not_be_found_is_not_judged_by_not_being_found():
+    for untold in ({"detectability": 0.04}, {"detectability": None}, {"injected_use_expected": 120.0}):
+        assert verdict_of(unused_row(**untold, **FADED)) == "unproven"
+        assert verdict_of(health_row(**untold, **FADED_USED)) == "forget"
+        assert verdict_of(unused_row(**untold, pinned=True)) == "keep"
+    assert verdict_of(unused_row(detectability=0.04, injected_count=0)) == "unproven"
+
+
+def test_how_many_injections_say_something_depends_on_how_many_uses_are_found():
+    # a use in every other one is missed with .95, .9 and .825 each, all of them with 1 in 10 at most
+    for detectability, enough in ((0.1, 45), (0.2, 22), (0.35, 12)):
+        row = unused_row(detectability=detectability, **FADED)
+        assert verdict_of({**row, "injected_count": enough}) == "forget"
+        assert verdict_of({**row, "injected_count": enough - 1}) == "unproven"
 
 
 def test_where_no_injection_is_logged_not_being_injected_says_nothing():

@@ -45,8 +45,8 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "observe-6/contradictions": "cb0e71e6f2321f0628be50fbbd113af23499734e3caaf817d334e10a1291172d",
     "observe-6/merge_proposals": "143d560e3b235fc80ea2af08393162c135d1f3cfed5ea39db6b2f8070b303217",
     "observe-6/observations": "47ce89f6ba423cca561df6fde9dbf525514f29f9745339d5fc5bdaafc48e3e37",
-    "project_health-2/project_health": "f8d1decea74c597c541ea169c6c40f8156e109a8796eb031a747e2a697f02f69",
-    "project_health-2-shares/project_health": "84dfa7f6d49aca63bc4179af7414fdba984c93ce319d5343e3b227502f5d37cb",
+    "project_health-3/project_health": "a5ab13a6c450e40f88230187deb990282a6cc7543b06d88b6a3c7357b2ab3991",
+    "project_health-3-shares/project_health": "9836e5e97fd824f2f1fcbdb56a5df1335d7ee1edd59e098811ee85959f2d1025",
     "regret-1/regret": "51feadd115e26a1800a63aeb357320b534347db94dad0de71b8d72a25abcfa10",
     "review_queue-6/review_queue": "50405f31df1ab984896b41ae132e507e36f75a892b12c9fdbc12052c596f13cb",
     "review_value-1/memory_health": "3b054d06c1a4e69e0ff8f77cc7e71078aa890428889831907142c25410b5cf41",
@@ -54,5 +54,5 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "strength-2/scorecard": "abc04872d63edf90bbff8670f0bf7562a95832ea14eac0be09c708737ea80fe8",
     "strength-2/strength_fits": "a81f80532fbf8c2dbe00b8d958e9f49f8e22605987038c13e2f926ad5cd54d92",
     "used-3/used_memories": "12ac380eb847f5bbed1cb7f356305b0fd880de060dcd5f83ae61ad7eeb8f5f75",
-    "verdict-3/memory_health": "0b6ff6640c50216e14ca99bdcdc5c35516b0f4d24bcd86feaa0222ad21766ea4",
+    "verdict-4/memory_health": "a90e46bb6167488e3f784aec0678373e4f47212ed8a0453add52c7b94b0052b8",
 }

@@ -183,6 +183,15 @@ RETIRED: tuple[RetiredMethod, ...] = (
         successor="verdict/3",
     ),
     RetiredMethod(
+        id="verdict/3",
+        computed="Whether a memory is to be kept, reviewed or let go, and why.",
+        reason="It took every memory of ten injections without a found use for unused, however few uses are found.",
+        successor="verdict/4",
+        golden={
+            "verdict-3/memory_health": "0b6ff6640c50216e14ca99bdcdc5c35516b0f4d24bcd86feaa0222ad21766ea4",
+        },
+    ),
+    RetiredMethod(
         id="project_health/1",
         computed="Alarms of a project: shares of junk, duplicates and unused memories, beside what was usual.",
         reason="It raised no alarm for stale or leaked injections, and called two users' equal preferences duplicates.",
@@ -190,6 +199,16 @@ RETIRED: tuple[RetiredMethod, ...] = (
         last_release="0.1.0",
         golden={
             "project_health-1/project_health": "d66f8b702a357bfd36b61ba4ef310181740124b4789aee641196f39379be40d9",
+        },
+    ),
+    RetiredMethod(
+        id="project_health/2",
+        computed="Alarms of a project: shares of junk, duplicates and unused memories, beside what was usual.",
+        reason="It took every memory of ten injections without a found use for unused, however few uses are found.",
+        successor="project_health/3",
+        golden={
+            "project_health-2/project_health": "f8d1decea74c597c541ea169c6c40f8156e109a8796eb031a747e2a697f02f69",
+            "project_health-2-shares/project_health": "84dfa7f6d49aca63bc4179af7414fdba984c93ce319d5343e3b227502f5d37cb",  # noqa: E501 - a digest
         },
     ),
     RetiredMethod(

@@ -19,6 +19,8 @@ from slowwave.transforms.language.word_vectors import WordVectors
 
 # Scores, and log-odds, are integers in these steps.
 STEPS = 10_000
+# A lower score is not counted: all of them together are a hundredth of what is expected.
+LEAST = 20
 USED = {
     "interaction_id": pl.String,
     "memory_id": pl.String,
@@ -32,7 +34,7 @@ USED = {
 def used_memories(
     interactions: pl.DataFrame, pool: pl.DataFrame, word_vectors: WordVectors, params: UsedParams
 ) -> pl.DataFrame:
-    """The memories that each answer of a day relied on, where the model is sure enough.
+    """The memories that each answer of a day may have relied on, and how likely.
 
     What is found for one interaction depends on the pool, not on the other interactions.
 
@@ -45,8 +47,9 @@ def used_memories(
 
     Returns:
         interaction_id, memory_id, used_score (probability in steps of 1/10,000), passage (what of a long memory was
-        compared; NULL: all of it), passage_at (code points of the memory before that), used_method, sorted; an answer
-        that shares no part of a word with the memory does not count, whatever its prompt says.
+        compared; NULL: all of it), passage_at (code points of the memory before that), used_method, sorted. The last
+        three are NULL below the threshold. An answer that shares no part of a word with the memory does not count,
+        whatever its prompt says.
     """
     day = pl.lit(0).alias("day")
     return used_memories_by_day(interactions.with_columns(day), pool.lazy().with_columns(day), word_vectors, params)
@@ -66,7 +69,7 @@ def used_memories_by_day(
     looked_for = _looked_for(asked, pool, params)
     arrays = _arrays(asked, looked_for)
     del looked_for  # the texts of many days, which are not needed any more
-    return _sure_pairs(*arrays, word_vectors, params).sort("interaction_id", "memory_id")
+    return _possible_pairs(*arrays, word_vectors, params).sort("interaction_id", "memory_id")
 
 
 def beginning(text: pl.Expr, params: UsedParams) -> pl.Expr:
@@ -112,25 +115,25 @@ def _arrays(asked: pl.DataFrame, pool: pl.DataFrame) -> tuple[InteractionArrays,
     return InteractionArrays(asked.join(places, on=["project", "day"])), PoolArrays(spans)
 
 
-def _sure_pairs(
+def _possible_pairs(
     asked: InteractionArrays, memories: PoolArrays, word_vectors: WordVectors, params: UsedParams
 ) -> pl.DataFrame:
-    """The candidates that are sure enough."""
-    none = np.zeros(0, np.int64)
-    sure = [(none, none, none)]
+    """The candidates that the answer may rely on; those that are sure enough have a method."""
+    none, sure_from = np.zeros(0, np.int64), round(params.threshold * STEPS)
+    possible = [(none, none, none)]
     for found in ranked_candidates(asked, memories, word_vectors, params):
         score = _score(found.odds)
-        at = np.flatnonzero(score >= round(params.threshold * STEPS))
-        sure.append((found.row[at], found.document[at], score[at]))
+        at = np.flatnonzero(score >= min(sure_from, LEAST))
+        possible.append((found.row[at], found.document[at], score[at]))
     # one frame of all, for one of each project's day takes longer than what is in it
-    row, document, score = map(np.concatenate, zip(*sure, strict=True))
+    row, document, score = map(np.concatenate, zip(*possible, strict=True))
+    is_sure = pl.lit(pl.Series(score >= sure_from))
     return memories.document_passages(document).select(
         asked.ids.gather(row).alias("interaction_id"),
         "memory_id",
         pl.Series("used_score", score, pl.Int64),
-        "passage",
-        "passage_at",
-        pl.lit(params.method).alias("used_method"),
+        *[pl.when(is_sure).then(name).alias(name) for name in ("passage", "passage_at")],
+        pl.when(is_sure).then(pl.lit(params.method)).alias("used_method"),
     )
 
 

@@ -47,7 +47,7 @@ class UseByDay(Table):
         unit="tokens",
     )
     unused_tokens: int = column(
-        "Of them in memories that were injected ten times or more in all, and never found quoted or used.",
+        "Of them in memories that are not used (`use_state` of memory_health).",
         unit="tokens",
     )
     run_id: str = column(RUN_ID)

@@ -15,8 +15,6 @@ from slowwave.transforms.evidence.tables import MemoryReferences
 from slowwave.transforms.health.answerable.tables import InteractionsWithMemories, UseByDay
 from slowwave.transforms.health.tables import MemoryHealth
 
-UNUSED_FROM = 10
-"""From so many injections on, a memory that no answer was found to quote or use is called unused."""
 _CHARACTERS_PER_TOKEN = 4
 _HAD = {
     "given": pl.col("is_injected"),
@@ -63,9 +61,9 @@ def use_by_day(
     Args:
         had: interactions_with_memories.
         references: memory_references of all days, with `day`.
-        health: memory_id, content, injected_count, reference_count of every memory.
+        health: memory_id, content, use_state of every memory.
     """
-    is_unused = (pl.col("reference_count") == 0) & (pl.col("injected_count") >= UNUSED_FROM)
+    is_unused = pl.col("use_state") == "not_used"
     tokens = (pl.col("content").str.len_chars() / _CHARACTERS_PER_TOKEN).ceil().cast(pl.Int64)
     sizes = health.lazy().select("memory_id", tokens.alias("tokens"), is_unused.alias("is_unused"))
     injected = (

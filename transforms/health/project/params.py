@@ -32,7 +32,7 @@ class ProjectHealthParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Annotated[str, chosen_method("project_health.method")] = "project_health/2"
+    method: Annotated[str, chosen_method("project_health.method")] = "project_health/3"
     junk: Alarm = Field(
         default=Alarm(warning=0.3, critical=0.6),
         description="invalid, to forget, or without text worth the name (an audited store was 98 % junk).",
@@ -54,7 +54,7 @@ class ProjectHealthParams(BaseModel):
     )
     injected_never_used: Alarm = Field(
         default=Alarm(warning=0.6, critical=0.9),
-        description="No detected use in many injections: detection finds part of all uses, so only large shares do.",
+        description="Not used in many injections: of others it cannot be said, so only large shares mean something.",
     )
     pinned: Alarm = Field(
         default=Alarm(warning=0.5, critical=0.88), description="With most memories pinned, nothing is told apart."

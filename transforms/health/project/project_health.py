@@ -8,6 +8,7 @@ from slowwave.transforms.core.figures import count_with_noun
 from slowwave.transforms.core.frames import Frame, Lazy, framed
 from slowwave.transforms.core.vocabularies import FADING_STATES, HOLDING_TRENDS, SETTLED_STATUSES, VERDICTS
 from slowwave.transforms.evidence.echo.echo import normalise_text
+from slowwave.transforms.evidence.used.memories import STEPS
 from slowwave.transforms.health.project.params import Alarm, ProjectHealthParams
 from slowwave.transforms.health.project.tables import ProjectHealth
 from slowwave.transforms.health.tables import MemoryHealth, ScopeLeaks
@@ -20,7 +21,7 @@ _SHARES = {
     "stale": ("are stale or have faded", "active memories with a reference"),
     "never_eligible": ("could be used in no interaction", "active memories"),
     "never_injected": ("were never injected", "active memories with enough chances"),
-    "injected_never_used": ("have no detected use", "active memories with enough injections"),
+    "injected_never_used": ("are not used", "active memories with enough injections to say so"),
     "pinned": ("are pinned", "active memories"),
     "forget": ("would be forgotten", "active memories"),
 }
@@ -45,8 +46,9 @@ def _marks(params: ProjectHealthParams) -> dict[str, tuple[pl.Expr, pl.Expr]]:
     is_open = status.is_in(["active", "candidate", "invalid"])
     is_holding = trend.is_in(HOLDING_TRENDS).fill_null(value=False)
     is_weak = pl.col("strength_state").is_in(FADING_STATES)
-    # a use can be found only where the memory is eligible, and its text is looked for
-    is_chosen = (pl.min_horizontal("injected_count", "eligible_count") >= params.min_injections) & has_text
+    # a use can be found only where the memory is eligible, and its words tell it
+    is_known = pl.col("use_state").is_in(["used", "not_used"])
+    is_chosen = (pl.min_horizontal("injected_count", "eligible_count") >= params.min_injections) & is_known
     has_interactions = (pl.col("eligible_count").sum() > 0).over("project")
     has_injections = (pl.col("injected_count").sum() > 0).over("project")
     had_chances = (pl.col("eligible_count") >= params.min_eligible) & has_injections
@@ -56,7 +58,7 @@ def _marks(params: ProjectHealthParams) -> dict[str, tuple[pl.Expr, pl.Expr]]:
         "stale": ((trend == "stale") | (is_weak & ~is_holding), is_active & (pl.col("reference_count") > 0)),
         "never_eligible": (pl.col("eligible_count") == 0, is_active & has_interactions),
         "never_injected": (pl.col("injected_count") == 0, is_active & had_chances),
-        "injected_never_used": (pl.col("reference_count") == 0, is_active & is_chosen),
+        "injected_never_used": (pl.col("use_state") == "not_used", is_active & is_chosen),
         "pinned": (pl.col("pinned"), is_active),
         "forget": (pl.col("verdict") == "forget", is_active),
     }
@@ -85,6 +87,7 @@ def _counts(today: int, params: ProjectHealthParams) -> list[pl.Expr]:
         pl.col("is_held").sum().alias("held_count"),
         (is_active & is_judged).sum().alias("judged_count"),
         pl.col("injected_count", "stale_injected_count", "scope_leak_count", "reference_count").sum(),
+        ((pl.col("used_expected") * STEPS).round().cast(pl.Int64).sum() / STEPS).alias("used_expected"),
         is_exposed.sum().alias("exposed"),
         pl.col("last_stale_injected_at").max().alias("last_exposed_at"),
         pl.col("late_leaks").sum(),
@@ -164,8 +167,8 @@ def project_health(
 
     Args:
         health: one row per memory: project, status, content, pinned, is_held, created_at, eligible_count,
-            injected_count, stale_injected_count, last_stale_injected_at, reference_count, strength, strength_state,
-            trend, verdict. Memories that never landed have project NULL and count under ''.
+            injected_count, stale_injected_count, last_stale_injected_at, reference_count, used_expected, use_state,
+            strength, strength_state, trend, verdict. Memories that never landed have project NULL and count under ''.
         memories: of `current_memories`: memory_id, owner. Of the same text are those of one owner alone.
         leaks: of `scope_leaks`.
         today: the UTC day since 1970 of the publish.
@@ -216,6 +219,7 @@ def project_health(
             worst.alias("health"),
             pl.concat_list("critical", "warning").alias("alarms"),
             pl.col("^.*_count$").cast(pl.Int64),
+            "used_expected",
             pl.col("mean_strength").fill_nan(None),
             pl.col("^.*_share$"),
         )

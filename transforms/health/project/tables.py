@@ -47,6 +47,10 @@ class ProjectHealth(Table):
     forget_count: int = column("Memories with this verdict.")
     harmful_count: int = column("Memories with this verdict.")
     unproven_count: int = column("Memories with this verdict.")
+    used_expected: float = column(
+        "Interactions whose answer is expected to rely on it: the sum of all probabilities, found or not (`used/3`)."
+        " Of all its memories."
+    )
     mean_strength: float | None = column("Mean strength of active memories. NULL: of none known.", unit="0-1")
     junk_share: float | None = column(
         "Of active, candidate and invalid memories: invalid, to forget, or with hardly any text. NULL: there are none.",
@@ -71,7 +75,8 @@ class ProjectHealth(Table):
         unit="0-1",
     )
     injected_never_used_share: float | None = column(
-        "Of active memories with many injections and enough text: never visibly used. NULL: there are none.", unit="0-1"
+        "Of active memories with many injections, used or not used for sure: not used. NULL: there are none.",
+        unit="0-1",
     )
     pinned_share: float | None = column("Of active memories: pinned. NULL: there are none.", unit="0-1")
     forget_share: float | None = column("Of active memories: verdict forget. NULL: there are none.", unit="0-1")

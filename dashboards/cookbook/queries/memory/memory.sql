@@ -11,7 +11,11 @@
 --   (interactions) – could have used it; injected_count (interactions) – were given it; stale_injected_count (interactions)
 --   – of them when it was superseded, invalid or expired; last_stale_injected_at (UTC) – the last of these; stale_hours
 --   (hours) – from when it became so to the last of these; echoed_count (interactions) –
---   answers that quote its first words; used_count (interactions) – answers that use it in other words, a minimum; cited_count (interactions) – answers that name it themselves, part of no other count; followed_count
+--   answers that quote its first words; used_count (interactions) – answers that use it in other words, a minimum;
+--   used_expected (interactions) – expected to, found or not; used_expected_low (interactions) – lower end of its 90 %
+--   interval; used_expected_high (interactions) – upper end; injected_use_expected (interactions) – of used_expected
+--   those that were given it; detectability (0-1) – how likely a use of it is found; use_state – used, not_used,
+--   undetectable or unproven; cited_count (interactions) – answers that name it themselves, part of no other count; followed_count
 --   (interactions) – answers that do what it says, by a check that can tell; not_followed_count (interactions) – that do
 --   not; followed_low (0-1) – lower end of the 90 % interval of the share that does, NULL: none was checked;
 --   followed_high (0-1) – upper end; reference_count
@@ -65,6 +69,12 @@ SELECT
     h.stale_hours,
     h.echoed_count,
     h.used_count,
+    h.used_expected,
+    h.used_expected_low,
+    h.used_expected_high,
+    h.injected_use_expected,
+    h.detectability,
+    h.use_state,
     h.cited_count,
     h.followed_count,
     h.not_followed_count,

@@ -2,7 +2,7 @@
 -- columns: day (UTC day) – when; is_complete – it had ended before the publish's as_of; interactions (interactions) – asked on it; injected (interactions) – with at least one
 --   memory in the prompt; used (interactions) – whose answer quotes or uses a memory, a minimum;
 --   injected_tokens (tokens) – of the memories in all prompts, a quarter of their characters; unused_tokens (tokens) – of
---   them in memories injected ten times or more in all, and never found quoted or used; tokens (tokens) – that
+--   them in memories that are not used; tokens (tokens) – that
 --   interactions state; cost (the owner's currency) – that they state; attempts (attempts) – real attempts that ended on
 --   it; successes (attempts) – of them
 -- params: agent=%; project=%; since=1900-01-01; until=9999-12-31

@@ -2,9 +2,11 @@
 -- columns: memory_id – the memory; project – its project, '' is global; memory_type – its type; injected (interactions) –
 --   that were given it; used (interactions) – of them, those whose answer quotes or uses it, a minimum; tokens (tokens) –
 --   of its text, estimated as a quarter of its characters; injected_tokens (tokens) – in all prompts together;
---   is_unused – injected `at_least` times or more, and no use was ever found in an answer; content – its text
+--   is_unused – injected `at_least` times or more, and not used; use_state – used, not_used, undetectable or unproven;
+--   content – its text
 -- params: agent=%; at_least=10; project=%; since=1900-01-01; tag=%; until=9999-12-31; user=%
--- `since` and `until` are days, both included. Of uses a part is found, so this is no proof that a memory was of no use.
+-- `since` and `until` are days, both included. Of not_used memories a use would have been found; of undetectable and
+-- unproven ones nothing can be said.
 WITH given AS (
     SELECT
         r.memory_id,
@@ -26,7 +28,8 @@ SELECT
     g.used,
     ceil(length(h.content) / 4)::BIGINT AS tokens,
     g.injected * ceil(length(h.content) / 4)::BIGINT AS injected_tokens,
-    h.reference_count = 0 AND h.injected_count >= $at_least::BIGINT AS is_unused,
+    h.use_state = 'not_used' AND h.injected_count >= $at_least::BIGINT AS is_unused,
+    h.use_state,
     h.content
 FROM given AS g
 JOIN memory_health AS h USING (memory_id)

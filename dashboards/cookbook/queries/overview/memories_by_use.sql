@@ -1,15 +1,16 @@
--- question: How many active memories are used, injected without a use, never injected, or too new to say?
--- columns: use – used, an answer quotes or uses it, else new, created less than `grace_days` ago, unused, injected
---   `at_least` times or more, rarely injected, fewer times, or never injected; memories_count (memories) – so many;
+-- question: How many active memories are used, not used, never injected, undetectable, or too new to say?
+-- columns: use – used, an answer quotes or uses it, else new, created less than `grace_days` ago, unused, undetectable,
+--   never injected, or unproven, injected and not surely unused; memories_count (memories) – so many;
 --   tokens (tokens) – of their texts, estimated as a quarter of their characters
--- params: agent=%; at_least=10; grace_days=14; project=%; tag=%; user=%
--- Of uses a part is found. Where the log does not say what was injected, no memory was.
+-- params: agent=%; grace_days=14; project=%; tag=%; user=%
+-- Where the log does not say what was injected, no memory was.
 SELECT
     CASE
-        WHEN reference_count > 0 THEN 'used'
+        WHEN use_state = 'used' THEN 'used'
         WHEN created_at > as_of - to_days($grace_days::INTEGER) THEN 'new'
-        WHEN injected_count >= $at_least::BIGINT THEN 'unused'
-        WHEN injected_count > 0 THEN 'rarely injected'
+        WHEN use_state = 'not_used' THEN 'unused'
+        WHEN use_state = 'undetectable' THEN 'undetectable'
+        WHEN injected_count > 0 THEN 'unproven'
         ELSE 'never injected'
     END AS use,
     count(*) AS memories_count,
@@ -22,4 +23,4 @@ WHERE
     AND coalesce(user_id, '') LIKE $user ESCAPE '\'
     AND ($tag = '%' OR len(list_filter(tags, lambda tag: tag LIKE $tag ESCAPE '\')) > 0)
 GROUP BY use
-ORDER BY list_position(['used', 'new', 'unused', 'rarely injected', 'never injected'], use)
+ORDER BY list_position(['used', 'new', 'unused', 'never injected', 'unproven', 'undetectable'], use)

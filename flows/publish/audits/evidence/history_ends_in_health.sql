@@ -12,6 +12,7 @@ FULL JOIN (
                 'injected_count': injected_count,
                 'echoed_count': echoed_count,
                 'used_count': used_count,
+                'used_expected': used_expected,
                 'cited_count': cited_count,
                 'reference_count': reference_count,
                 'status': status,
@@ -32,5 +33,6 @@ WHERE
         l.last.cited_count,
         l.last.reference_count
     )
+    OR h.used_expected IS DISTINCT FROM l.last.used_expected
     OR h.status IS DISTINCT FROM l.last.status
     OR h.reinforced_confidence IS DISTINCT FROM l.last.reinforced_confidence

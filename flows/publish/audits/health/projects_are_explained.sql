@@ -10,6 +10,7 @@ FULL JOIN (
         count(*) FILTER (status IN ('superseded', 'invalid', 'archived', 'graduated', 'expired')) AS inactive_count,
         sum(injected_count) AS injected_count,
         sum(reference_count) AS reference_count,
+        sum((used_expected * 10000)::BIGINT) AS expected,
         count(*) FILTER (verdict = 'forget') AS forget_count,
         count(*) FILTER (verdict = 'harmful') AS harmful_count
     FROM memory_health
@@ -25,4 +26,5 @@ WHERE
     (p.memories_count, p.active_count, p.inactive_count, p.injected_count, p.reference_count, p.forget_count, p.harmful_count)
     IS DISTINCT FROM
     (m.memories_count, m.active_count, m.inactive_count, m.injected_count, m.reference_count, m.forget_count, m.harmful_count)
+    OR (p.used_expected * 10000)::BIGINT IS DISTINCT FROM m.expected
     OR p.scope_leak_count IS DISTINCT FROM coalesce(l.scope_leak_count, 0)

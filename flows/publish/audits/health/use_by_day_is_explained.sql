@@ -8,8 +8,7 @@ FROM (
 (
     SELECT
         coalesce(sum(injected_count * ceil(length(content) / 4)::BIGINT), 0) AS injected,
-        coalesce(sum(injected_count * ceil(length(content) / 4)::BIGINT) FILTER (reference_count = 0 AND injected_count >= 10), 0)
-            AS unused
+        coalesce(sum(injected_count * ceil(length(content) / 4)::BIGINT) FILTER (use_state = 'not_used'), 0) AS unused
     FROM memory_health
 ) AS h
 WHERE d.injected <> h.injected OR d.unused <> h.unused
