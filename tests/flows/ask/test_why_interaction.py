@@ -20,7 +20,7 @@ def home(tmp_path_factory) -> SmallHome:
     tried = {"task_type": "fix", "strategy": "read the log first"}
     made.land(
         memory("m1", confidence=0.5),
-        memory("m2"),
+        memory("m2", content="The espresso machine of the third floor is descaled each quarter."),
         *(interaction(f"i{day}", created_at=f"2026-03-0{day}T09:00:00Z", **given) for day in (2, 4, 6)),
         *(
             outcome(

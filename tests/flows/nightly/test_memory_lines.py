@@ -56,7 +56,7 @@ def test_counts_come_first_then_what_to_do(home):
         "one order, that of the queue"
     )
     assert found[0][1] == (
-        "24 active: 1 forget, 21 unproven, 2 keep; 1 landed candidate waits for a decision; "
+        "24 active: 22 unproven, 2 keep; 1 landed candidate waits for a decision; "
         "1 fades within 30 days without a reference"
     )
     assert found[1][1] == "1: `slowwave forget plan` shows them, `slowwave forget apply` archives"

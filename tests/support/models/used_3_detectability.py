@@ -59,7 +59,7 @@ def _pairs(answers: pl.DataFrame, memories: pl.DataFrame, links: pl.DataFrame, w
         project=pl.lit("p"),
         response_summary=pl.lit(""),
     )
-    found = used_memories(rows, pool, word_vectors, UsedParams(method="used/3"))
+    found = used_memories(rows, pool, word_vectors, UsedParams())
     found = found.filter(pl.col("used_method").is_not_null()).select("interaction_id", "memory_id", is_found=True)
     return (
         links.select("interaction_id", "memory_id")
@@ -106,13 +106,31 @@ def main() -> None:
     }
     for what, by in groups.items():
         print(said.group_by(by.alias(what)).agg(pl.len(), pl.col("said", "is_found").mean()).sort(what))
+    shifts = [0.0]
     for name, one in sets.items():
         others = pairs.filter(pl.col("name") != name)
         if others.height:
-            left = fit_model(others)
-            rate = 1 / (1 + np.exp(-(left[0] + left[1] * one["inverse_mass"] + left[2] * one["log_pool"]).to_numpy()))
-            print(f"{name} left out: said {rate.mean():.3f}, found {one['is_found'].mean():.3f}")
+            left, found = fit_model(others), float(one["is_found"].mean())  # type: ignore[reportArgumentType] - a number
+            odds_left = (left[0] + left[1] * one["inverse_mass"] + left[2] * one["log_pool"]).to_numpy()
+            shifts.append(shift_to(odds_left, found))
+            print(f"{name} left out: said {mean_rate(odds_left):.3f}, found {found:.3f}")
+    print("of the hardest set no more is said than was found:")
+    coefficients[0] += min(shifts)
     print("INTERCEPT, BY_MASS, BY_POOL = " + ", ".join(f"{value:.2f}" for value in coefficients))
+
+
+def mean_rate(odds: np.ndarray) -> float:
+    """Return the mean probability of log-odds."""
+    return float((1 / (1 + np.exp(-odds))).mean())
+
+
+def shift_to(odds: np.ndarray, found: float) -> float:
+    """Return what has to be added to log-odds for their mean probability to be what was found."""
+    low, high = -10.0, 10.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if mean_rate(odds + middle) < found else (low, middle)
+    return low
 
 
 if __name__ == "__main__":

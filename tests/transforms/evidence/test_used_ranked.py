@@ -52,6 +52,11 @@ def used(rows, memories, **params):
     return used_memories(interactions(*rows), pool(*memories), word_vectors, ALL.model_copy(update=params))
 
 
+def find_sure(rows, memories, threshold):
+    """The ids of the memories that count as used at a threshold."""
+    return used(rows, memories, threshold=threshold).drop_nulls("used_method")["memory_id"].to_list()
+
+
 def best(frame):
     ranked = frame.sort("interaction_id", "used_score", descending=[False, True]).group_by("interaction_id").first()
     return dict(ranked.select("interaction_id", "memory_id").rows())
@@ -65,7 +70,7 @@ def test_the_memory_that_an_answer_relies_on_stands_out():
     found = used(ASKED, [*notes(), *OTHERS])
     assert best(found) == {"port": "m0", "backup": "m4", "search": "m6"}
     assert found["used_method"].unique().to_list() == ["used/3"]
-    sure = used(ASKED, [*notes(), *OTHERS], threshold=0.5)
+    sure = used(ASKED, [*notes(), *OTHERS], threshold=0.5).drop_nulls("used_method")
     assert {("port", "m0"), ("backup", "m4"), ("search", "m6")} >= set(
         sure.select("interaction_id", "memory_id").rows()
     )
@@ -212,10 +217,10 @@ def test_memories_that_differ_in_a_name_are_told_apart():
     for count in (2, 3, 5, 45):
         alike = [{"memory_id": name, "content": f"The port of {name} is never open"} for name in stages[:count]]
         asked = {"interaction_id": "i", "response": "The port of basil is never open"}
-        assert used([asked], alike, threshold=0.3)["memory_id"].to_list() == ["basil"]
+        assert find_sure([asked], alike, 0.3) == ["basil"]
 
 
 def test_a_small_pool_does_not_make_an_answer_about_something_else_a_use():
     talk = {"interaction_id": "i", "response": "The weather in Oslo is mild, and the trains run on time again."}
     for count in range(1, 6):
-        assert used([talk], notes()[:count], threshold=0.1).is_empty()
+        assert find_sure([talk], notes()[:count], 0.1) == []

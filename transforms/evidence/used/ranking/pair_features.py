@@ -67,10 +67,10 @@ def ranked_pairs(nearest: NearestPairs, meanings: Meanings, memory: Integers, po
     pairs, documents = nearest.shared, nearest.documents
     common, whole = pairs.parts(), nearest.texts.parts()
     cosine = pair_cosines(pairs, nearest.texts, documents, memory)
-    of_row = pairs.row
+    of_row, sizes = pairs.row, np.maximum(pool_size, 1)
     values: dict[str, Floats] = {}
     for name in TEXTS:
-        values |= _named(name, _standing(cosine[name], of_row, nearest.pool[name], pool_size))
+        values |= _named(name, _standing(cosine[name], of_row, nearest.pool[name], sizes))
         values[f"{name}_mass_of_all"] = np.log1p(whole[name].weights / STEP)[of_row]
     candidates = np.bincount(of_row, minlength=len(pool_size))
     for name, directions in (("answer", meanings.answers), ("all", meanings.together)):
@@ -82,7 +82,7 @@ def ranked_pairs(nearest: NearestPairs, meanings: Meanings, memory: Integers, po
     values["memory_mass"] = np.log1p(held / STEP)
     values["memory_passages"] = np.log(passages_of(memory))[pairs.document]
     values["memory_share"] = (common["answer"].weights + STEP) / (held + STEP)
-    values["small_pool"] = np.maximum(_SMALL_POOL - np.log(pool_size), 0)[of_row]
+    values["small_pool"] = np.maximum(_SMALL_POOL - np.log(sizes), 0)[of_row]
     values["short_answer"] = np.maximum(_SHORT_ANSWER - values["answer_mass_of_all"], 0)
     for name in ("answer", "all"):
         values[f"{name}_gain"] = np.maximum(values[f"{name}_lead"], 0)
