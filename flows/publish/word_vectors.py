@@ -26,6 +26,8 @@ DIMENSIONS = 256
 _TENSOR = "embedding.weight"
 _MOST_KEPT = 100_000  # words: 50 MB
 _BLOCK = 8_192
+# The loop is three times as fast, but to read the merges takes as long as so many words.
+_MANY_WORDS = 50_000
 _BEFORE_A_WORD, _BYTE_0 = "▁", "<0x00>"
 
 
@@ -79,6 +81,7 @@ class _WordLlama:
         # looked up before: what is said tonight is said in the same words again and again
         self._places: dict[str, int] = {}
         self._kept = np.zeros((0, DIMENSIONS), np.int16)
+        self._embedded = 0
 
     def __call__(self, words: pl.Series) -> NDArray[np.int16]:
         """Words x 256."""
@@ -94,8 +97,9 @@ class _WordLlama:
     def _embed_words(self, words: list[str]) -> NDArray[np.int16]:
         if not words:
             return np.zeros((0, DIMENSIONS), np.int16)
-        # the loop is three times as fast, but to read the merges takes as long as fifty thousand words
-        tokens, ends = self.tokens(*_end_to_end(words)) if "_merges" in self.__dict__ else self._tokenize_words(words)
+        self._embedded += len(words)
+        is_much = self._embedded > _MANY_WORDS or "_merges" in self.__dict__
+        tokens, ends = self.tokens(*_end_to_end(words)) if is_much else self._tokenize_words(words)
         # a product of sparse rows sums without a copy of each token's vector for each of its words
         known, column = np.unique(tokens, return_inverse=True)
         counts = sp.csr_array((np.ones(len(tokens), np.int32), column, ends), shape=(len(words), len(known)))

@@ -102,11 +102,11 @@ def main() -> None:
     groups = {
         "set": pl.col("name"),
         "pool": pl.col("log_pool").exp().log(4).round(),
-        "mass": (1 / pl.col("inverse_mass") - 1).cut([1, 2, 3, 4, 6, 10, 20, 40]),
+        "mass": (1 / pl.col("inverse_mass") - 1).bin_intervals([1, 2, 3, 4, 6, 10, 20, 40]),
     }
     for what, by in groups.items():
         print(said.group_by(by.alias(what)).agg(pl.len(), pl.col("said", "is_found").mean()).sort(what))
-    shifts = [0.0]
+    shifts = [0.0]  # of the logs at hand alone, nothing is known of others
     for name, one in sets.items():
         others = pairs.filter(pl.col("name") != name)
         if others.height:
@@ -114,8 +114,8 @@ def main() -> None:
             odds_left = (left[0] + left[1] * one["inverse_mass"] + left[2] * one["log_pool"]).to_numpy()
             shifts.append(shift_to(odds_left, found))
             print(f"{name} left out: said {mean_rate(odds_left):.3f}, found {found:.3f}")
-    print("of the hardest set no more is said than was found:")
-    coefficients[0] += min(shifts)
+    print("of most sets no more is said than was found in them:")
+    coefficients[0] += min(np.median(shifts[1:] or shifts), 0.0)
     print("INTERCEPT, BY_MASS, BY_POOL = " + ", ".join(f"{value:.2f}" for value in coefficients))
 
 

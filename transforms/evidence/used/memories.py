@@ -19,8 +19,8 @@ from slowwave.transforms.language.word_vectors import WordVectors
 
 # Scores, and log-odds, are integers in these steps.
 STEPS = 10_000
-# A lower score is not counted: all of them together are a hundredth of what is expected.
-LEAST = 20
+# A lower score is not counted: all of them together are a tenth of what is expected, and two pairs in three.
+LEAST = 100
 USED = {
     "interaction_id": pl.String,
     "memory_id": pl.String,

@@ -17,7 +17,7 @@ from slowwave.transforms.core.compiled import kernel
 from slowwave.transforms.evidence.used.params import UsedParams
 from slowwave.transforms.evidence.used.pool_arrays import InteractionArrays, PoolArrays, ProjectDayMemories
 from slowwave.transforms.evidence.used.ranking.coefficients import COEFFICIENTS, INTERCEPT
-from slowwave.transforms.evidence.used.ranking.meanings import Meanings, text_directions
+from slowwave.transforms.evidence.used.ranking.meanings import Meanings, dot_products, text_directions
 from slowwave.transforms.evidence.used.ranking.nearest_pairs import (
     ComparedPools,
     compiled_nearest_pairs,
@@ -68,6 +68,7 @@ def memory_features(
     kernels = kernel("evidence.used.ranking.nearest_kernel") if size >= COMPILED_BYTES else None
     numbers = CompiledStemNumbers(word_vectors) if kernels else StemNumbers(word_vectors)
     nearest = partial(compiled_nearest_pairs, kernels) if kernels else nearest_pairs
+    multiply = kernels.dot_products if kernels else dot_products
     contents = numbers.read_texts(pool.contents)
     directions = text_directions(contents.meaning)
     for start, stop in asked.parts(_BYTES_AT_ONCE):
@@ -78,7 +79,8 @@ def memory_features(
             stems = (TextStems(of.stems.stems, of.stems.ends[first : last + 1]) for of in (prompts, answers))
             pools = _compared_pools(some, *stems, contents.stems, pool.text, asked.at, len(numbers))
             meanings = Meanings(answered[first:last], together[first:last], directions, pools.text)
-            pairs = ranked_pairs(nearest(pools, params.candidates), meanings, pools.memory, pools.size[pools.pool])
+            found, sizes = nearest(pools, params.candidates), pools.size[pools.pool]
+            pairs = ranked_pairs(found, meanings, multiply, pools.memory, sizes)
             yield RankedPairs(some.start + pairs.row, some.documents[pairs.document], pairs.features)
 
 

@@ -229,3 +229,16 @@ def nearest_pairs(
             for place in range(count):
                 shared[touched[place]] = 0
     return chosen[:filled].copy(), row_masses, document_masses, standing
+
+
+@compile_kernel("int64[::1](int16[:, ::1], int16[:, ::1], int64[::1], int64[::1])")
+def dot_products(texts, contents, row, text):
+    """Multiply each pair of a row of `texts` and one of `contents`; sums of products stay below 2**31."""
+    found = np.empty(len(row), np.int64)
+    for pair in range(len(row)):
+        one, other = texts[row[pair]], contents[text[pair]]
+        total = np.int32(0)
+        for place in range(len(one)):
+            total += np.int32(one[place]) * np.int32(other[place])
+        found[pair] = total
+    return found

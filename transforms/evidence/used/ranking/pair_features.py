@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from slowwave.transforms.core.arrays import Floats, Integers
-from slowwave.transforms.evidence.used.ranking.meanings import Meanings, likeness
+from slowwave.transforms.evidence.used.ranking.meanings import Directions, Meanings, likeness
 from slowwave.transforms.evidence.used.ranking.nearest_pairs import (
     STEPS,
     NearestPairs,
@@ -62,8 +63,14 @@ class RankedPairs:
     features: dict[str, Floats]
 
 
-def ranked_pairs(nearest: NearestPairs, meanings: Meanings, memory: Integers, pool_size: Integers) -> RankedPairs:
-    """The nearest pairs with their features; `memory` is by document, `pool_size` by row."""
+def ranked_pairs(
+    nearest: NearestPairs,
+    meanings: Meanings,
+    multiply: Callable[[Directions, Directions, Integers, Integers], Integers],
+    memory: Integers,
+    pool_size: Integers,
+) -> RankedPairs:
+    """The nearest pairs with their features; `multiply` as `dot_products`, `memory` by document, `pool_size` by row."""
     pairs, documents = nearest.shared, nearest.documents
     common, whole = pairs.parts(), nearest.texts.parts()
     cosine = pair_cosines(pairs, nearest.texts, documents, memory)
@@ -74,7 +81,7 @@ def ranked_pairs(nearest: NearestPairs, meanings: Meanings, memory: Integers, po
         values[f"{name}_mass_of_all"] = np.log1p(whole[name].weights / STEP)[of_row]
     candidates = np.bincount(of_row, minlength=len(pool_size))
     for name, directions in (("answer", meanings.answers), ("all", meanings.together)):
-        alike = likeness(directions, meanings.contents, of_row, meanings.text[pairs.document], STEPS)
+        alike = likeness(multiply(directions, meanings.contents, of_row, meanings.text[pairs.document]), STEPS)
         among = pool_cosines(of_row, alike, len(pool_size))
         values |= _named(f"{name}_meaning", _standing(alike, of_row, among, np.maximum(candidates, 1)))
     held = documents.weights[pairs.document]

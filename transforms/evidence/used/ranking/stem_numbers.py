@@ -52,8 +52,6 @@ class StemNumbers:
     def read_texts(self, texts: pl.Series) -> ReadTexts:
         """Return the stems of each text, and its meaning."""
         counted = word_counts(texts)
-        has = counted.matrix.astype(bool).astype(np.int32)
-        meaning = meaning_sums(has, lambda own: self._word_vectors(counted.words.gather(own)))
         known = self._by_stem
         stems = [[known.setdefault(stem, len(known)) for stem in _stems(word)] for word in counted.words.to_list()]
         number = np.fromiter(chain.from_iterable(stems), np.int64)
@@ -61,7 +59,10 @@ class StemNumbers:
         cells = (np.ones(len(number), np.int64), number, ends)
         found = counted.matrix @ sp.csr_array(cells, shape=(len(stems), len(known)))
         found.sum_duplicates()
-        return ReadTexts(TextStems(found.indices.astype(np.int32), found.indptr.astype(np.int64)), meaning)
+        return ReadTexts(
+            TextStems(found.indices.astype(np.int32), found.indptr.astype(np.int64)),
+            meaning_sums(counted, self._word_vectors),
+        )
 
 
 def _stems(word: str) -> list[str]:
@@ -96,8 +97,7 @@ class CompiledStemNumbers(StemNumbers):
         )
         self._texts += len(texts)
         self._cut_words(text, begins[: self._words - before])
-        has = sp.csr_array((np.ones(found, np.int32), words[:found], word_ends), shape=(len(texts), self._words))
-        meaning = meaning_sums(has, self._vectors.__getitem__)
+        meaning = self._kernels.sum_vectors(words, word_ends, self._vectors)
         lengths = np.diff(self._stem_ends)[words[:found]]
         stems, stem_ends = np.empty(int(lengths.sum()), np.int32), np.zeros(len(texts) + 1, np.int64)
         found = self._kernels.distinct_stems(
@@ -111,7 +111,11 @@ class CompiledStemNumbers(StemNumbers):
             return
         read = text.tobytes()
         words = [read[begin:end].decode() for begin, end in begins.tolist()]
-        self._vectors = np.concatenate([self._vectors, self._word_vectors(pl.Series(words))])
+        if len(self._vectors) < self._words:  # of half as many again, so that they are seldom copied
+            room = np.zeros((self._words * 3 // 2, self._vectors.shape[1]), np.int16)
+            room[: len(self._vectors)] = self._vectors
+            self._vectors = room
+        self._vectors[self._words - len(words) : self._words] = self._word_vectors(pl.Series(words))
         bases, base_ends = _buffers(pl.Series([uninflected(word) for word in words]))
         edged, ends = _buffers(pl.Series([f" {word} " for word in words]))
         stems, stem_ends = np.empty(3 * len(words) + len(edged), np.int32), np.zeros(len(words) + 1, np.int64)

@@ -182,3 +182,15 @@ def distinct_stems(words, ends, stems, stem_ends, seen, found, found_ends):
                     filled += 1
         found_ends[text + 1] = filled
     return filled
+
+
+@compile_kernel("int32[:, ::1](int32[::1], int64[::1], int16[:, ::1])")
+def sum_vectors(words, ends, vectors):
+    """Sum the vectors of each text's words: texts x dimensions."""
+    found = np.zeros((len(ends) - 1, vectors.shape[1]), np.int32)
+    for text in range(len(ends) - 1):
+        for at in range(ends[text], ends[text + 1]):
+            vector = vectors[words[at]]
+            for place in range(len(vector)):
+                found[text, place] += vector[place]
+    return found
