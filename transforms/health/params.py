@@ -69,7 +69,7 @@ class VerdictParams(BaseModel):
         description="An upper bound of confidence below this leads to a review by itself (ALMA prunes below it).",
     )
     min_detectability: float = Field(
-        default=0.05, ge=0, le=1, description="Of a memory fewer of whose uses are found, no use says nothing."
+        default=0.03, ge=0, le=1, description="Of a memory fewer of whose uses are found, no use says nothing."
     )
     used_share: float = Field(
         default=0.5,

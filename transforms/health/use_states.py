@@ -17,8 +17,9 @@ from slowwave.transforms.language.terms import words
 
 # A logistic model, fitted by `tests/support/models/used_3_detectability.py`: intercept, by 1 / (1 + what its words
 # weigh), by the logarithm of the number of memories. Fitted to five sets of labelled dialogues and answers alike, each
-# with all, few and shortened memories; it must be fitted again when `used/3` or its threshold changes.
-INTERCEPT, BY_MASS, BY_POOL = 0.10, -7.54, -0.11
+# with all, few and shortened memories, then lowered until of most sets no more is said than was found in them; it must
+# be fitted again when `used/3` or its threshold changes.
+INTERCEPT, BY_MASS, BY_POOL = -1.23, -7.78, -0.10
 # Weights are integers in these steps; a word of more memories, an eighth or so many, tells nothing of one of them.
 _STEP, _COMMON_SHARE, _LEAST_COMMON, _MOST_COMMON = 16, 8, 8, 1_000
 # Of a long text no more is weighed: its passages are compared one by one.

@@ -102,7 +102,7 @@ def main() -> None:
     groups = {
         "set": pl.col("name"),
         "pool": pl.col("log_pool").exp().log(4).round(),
-        "mass": (1 / pl.col("inverse_mass") - 1).bin_intervals([1, 2, 3, 4, 6, 10, 20, 40]),
+        "log2 of mass": (1 / pl.col("inverse_mass") - 1).log(2).round(),
     }
     for what, by in groups.items():
         print(said.group_by(by.alias(what)).agg(pl.len(), pl.col("said", "is_found").mean()).sort(what))
