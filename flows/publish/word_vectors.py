@@ -90,7 +90,11 @@ class _WordLlama:
         if len(places) + len(new) > _MOST_KEPT:
             return self._embed_words(listed)
         if new:
-            self._kept = np.concatenate([self._kept, self._embed_words(new)])
+            if len(self._kept) < len(places) + len(new):  # of half as many again, so that they are seldom copied
+                room = np.zeros(((len(places) + len(new)) * 3 // 2, DIMENSIONS), np.int16)
+                room[: len(places)] = self._kept[: len(places)]
+                self._kept = room
+            self._kept[len(places) : len(places) + len(new)] = self._embed_words(new)
             places.update(zip(new, range(len(places), len(places) + len(new)), strict=True))
         return self._kept[np.fromiter((places[word] for word in listed), np.int64, len(listed))]
 

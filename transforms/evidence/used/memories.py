@@ -69,7 +69,7 @@ def used_memories_by_day(
     looked_for = _looked_for(asked, pool, params)
     arrays = _arrays(asked, looked_for)
     del looked_for  # the texts of many days, which are not needed any more
-    return _possible_pairs(*arrays, word_vectors, params).sort("interaction_id", "memory_id")
+    return _possible_pairs(*arrays, word_vectors, params)
 
 
 def beginning(text: pl.Expr, params: UsedParams) -> pl.Expr:
@@ -118,7 +118,7 @@ def _arrays(asked: pl.DataFrame, pool: pl.DataFrame) -> tuple[InteractionArrays,
 def _possible_pairs(
     asked: InteractionArrays, memories: PoolArrays, word_vectors: WordVectors, params: UsedParams
 ) -> pl.DataFrame:
-    """The candidates that the answer may rely on; those that are sure enough have a method."""
+    """The candidates that the answer may rely on, sorted; those that are sure enough have a method."""
     none, sure_from = np.zeros(0, np.int64), round(params.threshold * STEPS)
     possible = [(none, none, none)]
     for found in ranked_candidates(asked, memories, word_vectors, params):
@@ -127,6 +127,8 @@ def _possible_pairs(
         possible.append((found.row[at], found.document[at], score[at]))
     # one frame of all, for one of each project's day takes longer than what is in it
     row, document, score = map(np.concatenate, zip(*possible, strict=True))
+    order = np.lexsort((memories.ranks(document), asked.id_ranks[row]))  # of numbers, a tenth of what texts take
+    row, document, score = row[order], document[order], score[order]
     is_sure = pl.lit(pl.Series(score >= sure_from))
     return memories.document_passages(document).select(
         asked.ids.gather(row).alias("interaction_id"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -52,6 +53,13 @@ class InteractionArrays:
     def text_bytes(self) -> int:
         """Of all prompts and answers."""
         return int(self._ends[-1]) if len(self._ends) else 0
+
+    @cached_property
+    def id_ranks(self) -> Integers:
+        """The place of each id in their order."""
+        ranks = np.empty(len(self.ids), np.int64)
+        ranks[self.ids.arg_sort().to_numpy()] = np.arange(len(ranks))
+        return ranks
 
     def texts(self, start: int, stop: int) -> tuple[pl.Series, pl.Series]:
         """Prompts and answers of some; the answers of all would take as much memory as all that was read."""
@@ -145,6 +153,10 @@ class PoolArrays:
         self._rank_of = documents["rank"].cast(pl.Int64).to_numpy()
         self._firsts = np.append(np.flatnonzero(np.diff(self._rank_of, prepend=-1)), len(self._rank_of))
         self._passages = documents.select("passage", "passage_at")
+
+    def ranks(self, documents: Integers) -> Integers:
+        """The ranks of the memories of documents: in order of their ids."""
+        return documents if self._passages is None else self._rank_of[documents]
 
     def document_passages(self, documents: Integers) -> pl.DataFrame:
         """memory_id, passage and passage_at (NULL where the memory is one passage) of documents."""

@@ -76,8 +76,8 @@ def memory_features(
         answered, together = text_directions(answers.meaning), text_directions(answers.meaning + prompts.meaning)
         for some in _together(asked, pool, start, stop):
             first, last = some.start - start, some.stop - start
-            stems = (TextStems(of.stems.stems, of.stems.ends[first : last + 1]) for of in (prompts, answers))
-            pools = _compared_pools(some, *stems, contents.stems, pool.text, asked.at, len(numbers))
+            asked_of, told = (TextStems(of.stems.stems, of.stems.ends[first : last + 1]) for of in (prompts, answers))
+            pools = _compared_pools(some, asked_of, told, contents.stems, pool.text, asked.at, len(numbers))
             meanings = Meanings(answered[first:last], together[first:last], directions, pools.text)
             found, sizes = nearest(pools, params.candidates), pools.size[pools.pool]
             pairs = ranked_pairs(found, meanings, multiply, pools.memory, sizes)
