@@ -20,6 +20,9 @@ START = datetime(2026, 1, 5)  # noqa: DTZ001 - times are naive and hold UTC ever
 DAYS = 120
 AS_OF = START + timedelta(days=DAYS)
 PARAMS = """
+[verdict]
+missed_chance = 0.99
+min_detectability = 0.001
 [forgetting]
 grace_days = 1
 recent_days = 1

@@ -103,7 +103,7 @@ def asking(folder: Path, capfd, monkeypatch) -> Why:
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory) -> SmallHome:
-    """One memory in use, one pinned, one that faded."""
+    """One memory in use, one pinned, one that faded, and a judge whom eighteen injections are enough."""
     made = SmallHome(tmp_path_factory.mktemp("judged") / "home")
     used = memory("used", changed_at="2025-06-01T08:00:00Z")
     uses = [
@@ -122,6 +122,7 @@ def judged(tmp_path_factory) -> SmallHome:
         ),
         *(row | {"memories_used": ["used", "faded"]} for row in uses),
     )
+    made.settings.params_file.write_text("[verdict]\nmissed_chance = 0.5\n")
     made.nightly(datetime(2026, 3, 20))  # noqa: DTZ001 - times are naive and hold UTC everywhere
     return made
 

@@ -91,8 +91,8 @@ def silent_rows() -> list[Row]:
 def undetected_rows() -> list[Row]:
     """Memories without a detected use of which that says little, or nothing."""
     return [
-        unused_row("hardly told", injected_count=10, detectability=0.049, **_FADED),
-        unused_row("hardly told, never injected", injected_count=0, detectability=0.049, **_FADED),
+        unused_row("hardly told", injected_count=10, detectability=0.029, **_FADED),
+        unused_row("hardly told, never injected", injected_count=0, detectability=0.029, **_FADED),
         unused_row("text not known", injected_count=10, detectability=None, content=None),
         unused_row("many missed", injected_count=40, detectability=0.1, **_FADED),
         unused_row("few missed", injected_count=40, detectability=0.2, **_FADED),
@@ -151,7 +151,7 @@ def project_rows() -> list[Row]:
         *many("mostly passed over", 80, unused_row, injected_count=0),
         *many("mostly passed over, well", 20, project="mostly passed over"),
         *many("of no use", 80, unused_row),
-        *many("of no use that is found", 80, unused_row, detectability=0.04),
+        *many("of no use that is found", 80, unused_row, detectability=0.02),
         *many("pinned", 500, pinned=True),
         *many("forgotten", 100, verdict="forget"),
         *many("growing", 50, unused_row, **grown),

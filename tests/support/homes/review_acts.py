@@ -44,7 +44,7 @@ def reviewable_rows() -> list[Row]:
         memory("unused", content="The cellar has another door behind green shelves near the loading ramp."),
         *[
             interaction(f"i{n}", created_at=f"2026-03-{n // 8 + 2:02}T{n % 8 + 9:02}:00:00Z", memories_used=["unused"])
-            for n in range(1, 25)
+            for n in range(1, 65)
         ],
         *[interaction(f"j{n}", created_at=f"2026-05-0{n}T09:00:00Z", session_id="s", response=STATED) for n in (1, 2)],
         interaction("j3", created_at="2026-05-03T09:00:00Z", response=f"{STATED} Done.", success=True),

@@ -35,14 +35,15 @@ def plain_home(folder: Path, as_of: datetime | None = None) -> SmallHome:
     return published_home(folder, memory("m1"), interaction("i1", memories_used=["m1"]), as_of=as_of)
 
 
-def read_only_home(*rows: Row | str, as_of: datetime | None = None) -> SmallHome:
+def read_only_home(*rows: Row | str, as_of: datetime | None = None, params: str = "") -> SmallHome:
     """Return a home with these rows, landed as one file and published, which other tests read too."""
 
     def publish(home: SmallHome) -> None:
         home.land(*rows)
+        home.settings.params_file.write_text(params)
         home.nightly(as_of)
 
-    name = hashlib.sha256(json.dumps([rows, str(as_of)]).encode()).hexdigest()
+    name = hashlib.sha256(json.dumps([rows, str(as_of), params]).encode()).hexdigest()
     return _shared(name[:20], publish)
 
 

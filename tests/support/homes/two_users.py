@@ -82,6 +82,10 @@ PASSED_ON = [
 ]
 
 
+# Eighteen injections say that a memory is not used.
+PARAMS = "[verdict]\nmissed_chance = 0.5\n"
+
+
 def home_of_two() -> SmallHome:
     """Return a home with what both log, published, which other tests read too."""
-    return read_only_home(*rows_of("ada"), *rows_of("bob"), *SHARED, *PASSED_ON, as_of=AS_OF)
+    return read_only_home(*rows_of("ada"), *rows_of("bob"), *SHARED, *PASSED_ON, as_of=AS_OF, params=PARAMS)

@@ -187,7 +187,7 @@ def test_compiled_loops_make_room_as_words_come():
 @given(st.lists(sentences, min_size=1, max_size=5), st.lists(sentences, min_size=1, max_size=12))
 def test_products_are_what_texts_have_in_common(given_texts, contents):
     numbers = StemNumbers(word_vectors)
-    held, texts = (stem_rows(numbers.read_texts(pl.Series(of)).stems) for of in (contents, given_texts))
+    held, texts = (stem_rows(numbers.number_texts(pl.Series(of)).stems) for of in (contents, given_texts))
     weighed = weighed_pool(held, np.zeros(len(contents), np.int64), 1)
     text = weighed_texts(texts, np.zeros(len(given_texts), np.int64), weighed)
     found = {}

@@ -69,7 +69,7 @@ def test_days_sum_to_what_is_expected_and_its_interval(days: list[tuple[int, int
     rows = [("rare", 1, expected + given, given, variance) for expected, given, variance in days]
     of_days = [rows[at] for at in order if at < len(rows)]
     stacked = pl.LazyFrame(of_days, schema=polars_schema(ExpectedUse), orient="row").with_columns(day=date(2026, 3, 1))
-    health = memories(TEXTS).with_columns(eligible_count=50, injected_count=40, reference_count=0).collect()
+    health = memories(TEXTS).with_columns(eligible_count=120, injected_count=100, reference_count=0).collect()
     states = with_use_states(health, framed(ExpectedUse, stacked), VerdictParams())
     assert states["memory_id"].to_list() == [*TEXTS]
     row, none = states.row(0, named=True), states.row(1, named=True)
@@ -77,7 +77,7 @@ def test_days_sum_to_what_is_expected_and_its_interval(days: list[tuple[int, int
     assert row["used_expected"] == pytest.approx(expected)
     assert row["injected_use_expected"] == pytest.approx(sum(row[3] for row in rows) / 1e4)
     assert row["used_expected_low"] == pytest.approx(max(expected - spread, 0), abs=1e-4)
-    assert row["used_expected_high"] == pytest.approx(min(expected + spread, 50), abs=1e-4)
+    assert row["used_expected_high"] == pytest.approx(min(expected + spread, 120), abs=1e-4)
     assert (none["used_expected"], none["used_expected_high"], none["injected_use_expected"]) == (0, 0, 0)
     assert row["use_state"] == "not_used"
     assert dict(zip(TEXTS, states["use_state"], strict=True))["two words"] == "undetectable"

@@ -138,8 +138,8 @@ def test_where_no_injection_is_logged_that_is_said():
 
 def test_why_a_memory_cannot_be_called_unused_is_said():
     short = "Its words tell too little for a use to be found in answers: no use is no evidence."
-    assert reasons_of(unused_row(detectability=0.04, injected_count=41))[0] == short
-    assert short not in reasons_of(unused_row(detectability=0.04, eligible_count=0))
+    assert reasons_of(unused_row(detectability=0.02, injected_count=41))[0] == short
+    assert short not in reasons_of(unused_row(detectability=0.02, eligible_count=0))
     assert reasons_of(unused_row(detectability=0.2, injected_count=20)) == [
         (
             "Injected 20 times, never visibly used (0.3 expected; about 20 % of its uses would be found): too little to"

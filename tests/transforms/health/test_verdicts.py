@@ -120,11 +120,11 @@ def test_what_may_be_needed_is_reviewed_not_forgotten(column):
 
 
 def test_what_would_not_be_found_is_not_judged_by_not_being_found():
-    for untold in ({"detectability": 0.04}, {"detectability": None}, {"injected_use_expected": 120.0}):
+    for untold in ({"detectability": 0.02}, {"detectability": None}, {"injected_use_expected": 120.0}):
         assert verdict_of(unused_row(**untold, **FADED)) == "unproven"
         assert verdict_of(health_row(**untold, **FADED_USED)) == "forget"
         assert verdict_of(unused_row(**untold, pinned=True)) == "keep"
-    assert verdict_of(unused_row(detectability=0.04, injected_count=0)) == "unproven"
+    assert verdict_of(unused_row(detectability=0.02, injected_count=0)) == "unproven"
 
 
 def test_how_many_injections_say_something_depends_on_how_many_uses_are_found():

@@ -69,10 +69,10 @@ def memory_features(
     numbers = CompiledStemNumbers(word_vectors) if kernels else StemNumbers(word_vectors)
     nearest = partial(compiled_nearest_pairs, kernels) if kernels else nearest_pairs
     multiply = kernels.dot_products if kernels else dot_products
-    contents = numbers.read_texts(pool.contents)
+    contents = numbers.number_texts(pool.contents)
     directions = text_directions(contents.meaning)
     for start, stop in asked.parts(_BYTES_AT_ONCE):
-        prompts, answers = (numbers.read_texts(texts) for texts in asked.texts(start, stop))
+        prompts, answers = (numbers.number_texts(texts) for texts in asked.texts(start, stop))
         answered, together = text_directions(answers.meaning), text_directions(answers.meaning + prompts.meaning)
         for some in _together(asked, pool, start, stop):
             first, last = some.start - start, some.stop - start

@@ -49,7 +49,7 @@ class StemNumbers:
     def __len__(self) -> int:
         return len(self._by_stem)
 
-    def read_texts(self, texts: pl.Series) -> ReadTexts:
+    def number_texts(self, texts: pl.Series) -> ReadTexts:
         """Return the stems of each text, and its meaning."""
         counted = word_counts(texts)
         known = self._by_stem
@@ -86,7 +86,7 @@ class CompiledStemNumbers(StemNumbers):
     def __len__(self) -> int:
         return self._count
 
-    def read_texts(self, texts: pl.Series) -> ReadTexts:
+    def number_texts(self, texts: pl.Series) -> ReadTexts:
         """Return the stems of each text, and its meaning."""
         text, ends = _buffers(texts.str.to_lowercase())
         most = len(text) // 2 + len(texts)
