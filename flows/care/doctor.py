@@ -28,6 +28,7 @@ from slowwave.flows.care.surroundings import (
     versions_line,
 )
 from slowwave.flows.kernel.checks import CheckLine, print_check_lines, run_check, worst
+from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.doors import close_doors, home_umask, left_ajar
 from slowwave.flows.kernel.lock import holder, writer_lock
 from slowwave.flows.kernel.settings import Settings
@@ -38,7 +39,7 @@ from slowwave.flows.lake.current import ask_once, bucket_of, current_run
 from slowwave.flows.lake.files import WHOLE_FORMAT
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.horizons import read_horizon
-from slowwave.flows.lake.run_ledger import has_ended, partitions_of
+from slowwave.flows.lake.run_ledger import has_ended, partitions_of, read_run
 from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.nightly.nights import ledger, running, stopped_night
 from slowwave.flows.nightly.notify import notify_settings
@@ -337,15 +338,28 @@ def _evidence(settings: Settings, lake: Lake) -> CheckLine:
         return CheckLine("evidence", "ok", "nothing published yet")
     used = lake.ledger(DayInputs).filter(pl.col("run_id") == current.stem, pl.col("fingerprint") != "")
     expired = read_horizon(lake.root, "evidence")
-    gone = [
-        f"{table.name} of {day}"
-        for table in EVIDENCE
-        for day, name in partitions_of(used, table).items()
-        if not lake.has_evidence(table, day, name) and not (table in EXPIRING and expired and day < expired.before)
-    ]
+    published = read_run(lake, current)
+    of_another_version = not published.is_empty() and published.row(0, named=True)["code_hash"] != code_hash()
+    gone: list[str] = []
+    newer: list[str] = []
+    for table in EVIDENCE:
+        named = partitions_of(used, table)
+        absent = [
+            f"{table.name} of {day}"
+            for day, name in named.items()
+            if not lake.has_evidence(table, day, name) and not (table in EXPIRING and expired and day < expired.before)
+        ]
+        # the release that published current may not have had the table: then all of its partitions are absent
+        if of_another_version and absent and len(absent) == len(named):
+            newer.append(table.name)
+        else:
+            gone += absent
     if gone:
         says = f"{format_count(len(gone), 'partition')} of current cannot be found: {_some(gone)}"
         return CheckLine("evidence", "error", says, _PUBLISH_ANEW)
+    if newer:
+        says = f"current has no partitions of {_some(newer)}: another version wrote it"
+        return CheckLine("evidence", "warn", says, "run `slowwave nightly`, which builds them")
     return CheckLine("evidence", "ok", f"all partitions of current are there ({format_count(len(used), 'day')})")
 
 

@@ -372,7 +372,8 @@ def _nothing_new(run: Run, plan: BuildPlan, *, explicit: bool) -> str:
     same = (row["input_hash"], row["code_hash"]) == (plan.input_hash, code_hash())
     as_of = plan.log.as_of
     if explicit:
-        return f"current already shows {as_of}: same input, params and code" if same and row["as_of"] == as_of else ""
+        is_shown = same and row["as_of"] == as_of
+        return f"current already shows {as_of:%Y-%m-%d %H:%M:%S}Z: same input, params and code" if is_shown else ""
     if same and row["as_of"].date() == as_of.date() and not _has_refused_since(run.lake, current.stem):
         return f"nothing new since the publish as of {row['as_of']:%Y-%m-%d %H:%M:%S}Z"
     return ""

@@ -254,6 +254,17 @@ def test_a_partition_that_is_gone_and_what_to_do_about_it(published: SmallHome) 
     assert not_ok(published) == {}
 
 
+def test_partitions_of_a_table_that_the_publishing_version_did_not_have(
+    published: SmallHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (partition,) = (published.folder / "lake" / "evidence" / "use_probabilities").glob("*/*.parquet")
+    partition.unlink()
+    monkeypatch.setattr("slowwave.flows.care.doctor.code_hash", lambda: "of a later version")
+    line = lines_of(published)["evidence"]
+    assert (line.state, line.todo) == ("warn", "run `slowwave nightly`, which builds them")
+    assert "no partitions of use_probabilities: another version wrote it" in line.says
+
+
 def test_what_to_do_about_a_broken_current_works(published: SmallHome) -> None:
     published.settings.current.resolve().write_bytes(b"broken")
     assert "slowwave nightly --full" in lines_of(published)["current"].todo

@@ -110,10 +110,12 @@ def compared_by(old: str, new: str) -> str:
     """
     for method_id in (old, new):
         gone = retired_methods().get(method_id)
-        if gone is not None and gone.last_release:
+        if gone is not None:
             there = [one.id for one in methods().values() if one.family == gone.family]
-            message = f"{_unknown(method_id, there)}; to see what it says, publish a copy of the home with that release"
-            raise ValueError(message)
+            todo = "to see what it says, publish a copy of the home with that release"
+            if not gone.last_release:
+                todo = "`slowwave inspect diff` compares a publish from before the upgrade with a later one"
+            raise ValueError(f"{_unknown(method_id, there)}; {todo}")
     before, after = method(old), method(new)
     for known in (before, after):
         if not known.chosen_by:
