@@ -212,6 +212,7 @@ def test_growth_is_no_alarm_without_chances_or_with_one_use():
     assert shop_of(many(50, unused_row, **grown | {"eligible_count": 19}))["alarms"] == []
     assert shop_of(many(50, unused_row, **grown | {"created_at": ago(31)}))["alarms"] == []
     assert shop_of(many(49, unused_row, **grown))["alarms"] == []
+    assert shop_of(many(50, unused_row, **grown | {"detectability": 0.0}))["alarms"] == []
 
 
 def test_where_nothing_is_injected_nobody_was_left_out():

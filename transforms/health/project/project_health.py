@@ -73,7 +73,9 @@ def _counts(today: int, params: ProjectHealthParams) -> list[pl.Expr]:
         | (pl.col("eligible_count") >= params.min_eligible)
     )
     is_late = pl.col("created_at").dt.epoch("d") >= today - params.growth_days
-    is_grown = is_active & is_late & (pl.col("eligible_count") >= params.min_eligible)
+    # of an undetectable memory, no detected use tells nothing
+    is_detectable = pl.col("use_state") != "undetectable"
+    is_grown = is_active & is_late & is_detectable & (pl.col("eligible_count") >= params.min_eligible)
     is_exposed = pl.col("last_stale_injected_at").dt.epoch("d") >= today - params.stale_days
     # a fixed-point sum: the order of rows cannot change its last digits
     strength = (pl.col("strength").filter(is_active) * _FIXED_POINT).round().cast(pl.Int64)
