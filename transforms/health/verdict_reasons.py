@@ -67,13 +67,15 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     used = _uses(since)
     strength = _strength()
     unused = pl.format("Injected {}, never visibly used", count_with_noun(pl.col("injected_count"), "time"))
-    is_open = pl.col("use_state") == "unproven"
-    undetected = pl.format(
-        "{}{}{}.",
-        unused,
-        _found(),
-        pl.when(is_open).then(pl.lit(": too little to call it not used")).otherwise(pl.lit("")),
+    shown = pl.col("use_state").replace_strict(
+        {
+            "unproven": "; that does not show that it is not used",
+            "not_used": f"; had {params.used_share * 100:.0f} % of them used it, a use would have been found",
+        },
+        default="",
+        return_dtype=pl.String,
     )
+    undetected = pl.format("{}{}{}.", unused, _found(), shown)
     sentences = {
         "never_landed": pl.format("Never landed: only its id is known, from {}.", injected),
         "candidate": pl.format("Candidate, created {}: needs a decision.", _days_ago(age)),
@@ -188,7 +190,7 @@ def reasons(today: pl.Expr, params: VerdictParams, interval_mass: float) -> pl.E
         pl.when(is_active & pl.col("pinned")).then(pl.lit("Pinned: kept whatever its use.")),
         pl.when(pl.col("is_held")).then(pl.lit("On hold: not to be forgotten.")),
         pl.when(is_active & (pl.col("use_state") == "undetectable") & (pl.col("eligible_count") > 0)).then(
-            pl.lit("Its words tell too little for a use to be found in answers: no use is no evidence.")
+            pl.lit("Its words are too few or too common for a use to be found in answers: finding none shows nothing.")
         ),
         _of_use(today, params),
         pl.when(pl.col("use_case") == "never_used_faded").then(pl.format("Faded to strength {}.", _strength())),

@@ -39,7 +39,15 @@ from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.links import project_view, view
 from slowwave.dashboards.templates import render_template
 from slowwave.dashboards.words import interval, number_of, part, project_label, sentence, shown_of
-from slowwave.flows.ask.why.text import MEANINGS, identity_words, lift_words, planned_words, stated_use, use_words
+from slowwave.flows.ask.why.text import (
+    MEANINGS,
+    NEVER_FOUND,
+    identity_words,
+    lift_words,
+    planned_words,
+    stated_use,
+    use_words,
+)
 from slowwave.flows.decide.decisions import landed_decisions
 from slowwave.flows.kernel.declared_columns import FACTS, LABELS
 from slowwave.flows.kernel.settings import settings_from_environment
@@ -202,16 +210,9 @@ def _last_changed(memory: Memory) -> str:
     )
 
 
-_NEVER_FOUND = {
-    "not_used": "never; a use would have been found",
-    "undetectable": "never found; its words tell too little to find a use",
-    "unproven": "never found, which does not prove that it never was used",
-}
-
-
 def _span(memory: Memory) -> str:
     if memory["first_referenced_at"] is None:
-        return _NEVER_FOUND[memory["use_state"]]
+        return NEVER_FOUND[memory["use_state"]]
     return f"{utc_text(memory['first_referenced_at'])} to {utc_text(memory['last_referenced_at'])}"
 
 

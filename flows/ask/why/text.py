@@ -34,6 +34,13 @@ MEANINGS = {
     "contradicted": "references in interactions whose latest attempt failed: not evidence that the text is false",
 }
 
+# What it means that no use was found, by use_state.
+NEVER_FOUND = {
+    "not_used": "no use found; had it been used often, one would have been",
+    "undetectable": "no use found; its words are too few or too common for one to be found",
+    "unproven": "no use found, which does not show that it is not used",
+}
+
 
 def memory_text(found: Record, limit: int, curation: Sequence[str] = ()) -> str:
     """A memory, its counts with the newest `limit` interactions of each, and its changes, newest first.
@@ -233,9 +240,8 @@ def lift_words(state: Record) -> str:
 def _describe_expected_count(name: str, state: Record) -> str:
     if name == "used" and state.get("use_state"):  # an earlier release did not publish it
         low, high = state["used_expected_low"], state["used_expected_high"]
-        return (
-            f"; {state['used_expected']:.1f} expected ({low:.1f} to {high:.1f}), {state['use_state'].replace('_', ' ')}"
-        )
+        never = NEVER_FOUND.get(state["use_state"])
+        return f"; {state['used_expected']:.1f} expected ({low:.1f} to {high:.1f}){f'; {never}' if never else ''}"
     expected = state["contradicted_expected"]
     return f"; {expected:.1f} expected" if name == "contradicted" and expected is not None else ""
 

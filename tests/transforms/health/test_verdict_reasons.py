@@ -15,6 +15,10 @@ from slowwave.transforms.health.verdicts import verdicts
 
 PARAMS = VerdictParams()
 FADED = {"strength": 0.04, "strength_state": "forgettable"}
+_UNUSED = (
+    "Injected 41 times, never visibly used (0.3 expected; about 60 % of its uses would be found); had 50 % of them used"
+    " it, a use would have been found"
+)
 _QUOTED = "Quoted in 60 interactions, used in other words in 40"
 _USED = f"{_QUOTED}, last 3 days ago."
 
@@ -67,12 +71,12 @@ def reasons_of(row, *others, **said):
         ),
         (
             unused_row(injected_count=41),
-            ["Injected 41 times, never visibly used (0.3 expected; about 60 % of its uses would be found)."],
+            [f"{_UNUSED}."],
         ),
         (
             unused_row(injected_count=41, **FADED),
             [
-                "Injected 41 times, never visibly used (0.3 expected; about 60 % of its uses would be found).",
+                f"{_UNUSED}.",
                 "Faded to strength 0.04.",
             ],
         ),
@@ -137,13 +141,13 @@ def test_where_no_injection_is_logged_that_is_said():
 
 
 def test_why_a_memory_cannot_be_called_unused_is_said():
-    short = "Its words tell too little for a use to be found in answers: no use is no evidence."
+    short = "Its words are too few or too common for a use to be found in answers: finding none shows nothing."
     assert reasons_of(unused_row(detectability=0.02, injected_count=41))[0] == short
     assert short not in reasons_of(unused_row(detectability=0.02, eligible_count=0))
     assert reasons_of(unused_row(detectability=0.2, injected_count=20)) == [
         (
-            "Injected 20 times, never visibly used (0.3 expected; about 20 % of its uses would be found): too little to"
-            " call it not used."
+            "Injected 20 times, never visibly used (0.3 expected; about 20 % of its uses would be found); that does not"
+            " show that it is not used."
         )
     ]
 

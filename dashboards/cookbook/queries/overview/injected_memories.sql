@@ -1,12 +1,12 @@
--- question: Which memories fill the prompts, what does that cost, and which of them were never used?
+-- question: Which memories fill the prompts, what does that cost, and which of them are not used?
 -- columns: memory_id – the memory; project – its project, '' is global; memory_type – its type; injected (interactions) –
 --   that were given it; used (interactions) – of them, those whose answer quotes or uses it, a minimum; tokens (tokens) –
 --   of its text, estimated as a quarter of its characters; injected_tokens (tokens) – in all prompts together;
 --   is_unused – injected `at_least` times or more, and not used; use_state – used, not_used, undetectable or unproven;
 --   content – its text
 -- params: agent=%; at_least=10; project=%; since=1900-01-01; tag=%; until=9999-12-31; user=%
--- `since` and `until` are days, both included. Of not_used memories a use would have been found; of undetectable and
--- unproven ones nothing can be said.
+-- `since` and `until` are days, both included. Had half of its injections used a not_used memory, a use would have been
+-- found; a few may be missed. Of undetectable and unproven ones nothing can be said.
 WITH given AS (
     SELECT
         r.memory_id,
