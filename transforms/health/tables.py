@@ -88,8 +88,8 @@ class MemoryHealth(Table):
         unit="0-1",
     )
     use_state: UseState = column(
-        "used: quoted or used. not_used: had half of its injections (by default) used it, a use would have been found,"
-        " and fewer are expected; a few uses may be missed. undetectable: hardly any would be found. unproven: too few"
+        "used: quoted or used. not_used: had half of its injections (by default) used it, a use should have been found,"
+        " and fewer are expected; it may be used at times. undetectable: hardly any would be found. unproven: too few"
         " injections, or too many uses expected, to call it not used."
     )
     cited_count: int = column(

@@ -69,8 +69,8 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     unused = pl.format("Injected {}, never visibly used", count_with_noun(pl.col("injected_count"), "time"))
     shown = pl.col("use_state").replace_strict(
         {
-            "unproven": "; that does not show that it is not used",
-            "not_used": f"; had {params.used_share * 100:.0f} % of them used it, a use would have been found",
+            "unproven": "; it may be used all the same",
+            "not_used": f"; had {params.used_share * 100:.0f} % of them used it, one should have been found",
         },
         default="",
         return_dtype=pl.String,

@@ -36,9 +36,9 @@ MEANINGS = {
 
 # What it means that no use was found, by use_state.
 NEVER_FOUND = {
-    "not_used": "no use found; had it been used often, one would have been",
+    "not_used": "no use found; were it used often, one should have been found",
     "undetectable": "no use found; its words are too few or too common for one to be found",
-    "unproven": "no use found, which does not show that it is not used",
+    "unproven": "no use found; it may be used all the same",
 }
 
 

@@ -17,7 +17,7 @@ PARAMS = VerdictParams()
 FADED = {"strength": 0.04, "strength_state": "forgettable"}
 _UNUSED = (
     "Injected 41 times, never visibly used (0.3 expected; about 60 % of its uses would be found); had 50 % of them used"
-    " it, a use would have been found"
+    " it, one should have been found"
 )
 _QUOTED = "Quoted in 60 interactions, used in other words in 40"
 _USED = f"{_QUOTED}, last 3 days ago."
@@ -146,8 +146,8 @@ def test_why_a_memory_cannot_be_called_unused_is_said():
     assert short not in reasons_of(unused_row(detectability=0.02, eligible_count=0))
     assert reasons_of(unused_row(detectability=0.2, injected_count=20)) == [
         (
-            "Injected 20 times, never visibly used (0.3 expected; about 20 % of its uses would be found); that does not"
-            " show that it is not used."
+            "Injected 20 times, never visibly used (0.3 expected; about 20 % of its uses would be found); it may be"
+            " used all the same."
         )
     ]
 
