@@ -24,6 +24,7 @@ from slowwave.flows.publish import replay_inputs
 from slowwave.flows.publish.build_tasks import BuildTask, build_tasks, replay, run_build_task
 from slowwave.flows.publish.replay import batches_of_days, build_days
 from slowwave.transforms.evidence.tables import MemoryReferences
+from slowwave.transforms.graph import BUCKETED
 from slowwave.transforms.landing.ledger_tables import Runs
 
 AS_OF = datetime(2026, 4, 1)  # noqa: DTZ001 - naive times hold UTC
@@ -118,7 +119,7 @@ def test_a_day_in_buckets_is_the_day(home: SmallHome, monkeypatch: pytest.Monkey
         assert count > 2
         assert [replay(plan.log, task) for task in (*beginning, *searching, *joining)] == [*[0] * (count + 1), 1]
         in_buckets = {path: rows for path, rows in evidence(home).items() if "." not in Path(path).stem}
-        assert len(evidence(home)) == len(in_buckets) + 3 * count
+        assert len(evidence(home)) == len(in_buckets) + len(BUCKETED) * count
         before = home.contents()
         assert [replay(plan.log, task) for task in searching] == [0] * count
         assert home.contents() == before
