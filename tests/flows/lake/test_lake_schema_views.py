@@ -83,7 +83,8 @@ def assert_reads_the_same(home: SmallHome) -> None:
         inputs = inputs.filter(pl.col("run_id") == current.stem)
     last = inputs.sort("run_id").unique("day", keep="last", maintain_order=True)
     for table in EVIDENCE:
-        expected = lake.scan_evidence(table, partitions_of(last, table)).collect()
+        is_known = (root / "evidence" / table.name).is_dir()  # an earlier release had fewer
+        expected = lake.scan_evidence(table, partitions_of(last, table) if is_known else {}).collect()
         assert in_order(rows[table.name]) == in_order(expected.to_dicts()), table.name
     assert last.height or current is None
 

@@ -40,7 +40,8 @@ def read_only_home(*rows: Row | str, as_of: datetime | None = None, params: str 
 
     def publish(home: SmallHome) -> None:
         home.land(*rows)
-        home.settings.params_file.write_text(params)
+        if params:  # else there is no file
+            home.settings.params_file.write_text(params)
         home.nightly(as_of)
 
     name = hashlib.sha256(json.dumps([rows, str(as_of), params]).encode()).hexdigest()
