@@ -94,11 +94,13 @@ def test_a_second_page_goes_on_where_the_first_ended(dashboard, page: Page):
 
 def test_a_row_opens_its_memory_by_click_and_by_keyboard_and_esc_closes_it(dashboard, page: Page):
     opened(page, f"{dashboard.address}/memories?sort=references")
-    address, second = page.url, rows_of(page, "1 to 50 of")[2][0]
+    address, (_, *listed) = page.url, rows_of(page, "1 to 50 of")
+    # of a hostile id the table shows other characters than the address holds
+    at, plain = next((at, row[0]) for at, row in enumerate(listed) if at and "\\" not in row[0])
     for choose in (row_chosen, row_chosen_by_keys):
-        choose(page, "1 to 50 of", 1)
-        assert unquote_plus(page.url) == f"{unquote_plus(address)}&open=memory:{second}"
-        expect(page.get_by_role("dialog")).to_contain_text(f"{second}: ")
+        choose(page, "1 to 50 of", at)
+        assert unquote_plus(page.url) == f"{unquote_plus(address)}&open=memory:{plain}"
+        expect(page.get_by_role("dialog")).to_contain_text(f"{plain}: ")
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
         expect(page).to_have_url(address)
