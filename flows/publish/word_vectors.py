@@ -113,11 +113,6 @@ class _WordLlama:
             told[start : start + _BLOCK] = (counts[start : start + _BLOCK] @ table).clip(-32767, 32767)
         return told
 
-    @cached_property
-    def table(self) -> NDArray[np.int16]:
-        """The vectors of the tokens, in steps of 1/1024 of the largest component."""
-        return _in_steps(_embedding()[0])
-
     def tokens(self, text: Bytes, ends: Integers) -> tuple[NDArray[np.int32], Integers]:
         """Tokens of words, end to end, and 0 and where each word's end; the words are UTF-8, with ends alike."""
         loops: Any = kernel("language.byte_pairs_kernel")

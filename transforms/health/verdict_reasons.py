@@ -51,7 +51,7 @@ def _how_used() -> pl.Expr:
     )
 
 
-def _found() -> pl.Expr:
+def _count_expected() -> pl.Expr:
     """How many of its injections are expected to have used it all the same, and how many uses would be found."""
     percent = (pl.col("detectability") * 100).round().cast(pl.Int64)
     said = " ({} expected; about {} % of its uses would be found)"
@@ -75,7 +75,7 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
         default="",
         return_dtype=pl.String,
     )
-    undetected = pl.format("{}{}{}.", unused, _found(), shown)
+    undetected = pl.format("{}{}{}.", unused, _count_expected(), shown)
     sentences = {
         "never_landed": pl.format("Never landed: only its id is known, from {}.", injected),
         "candidate": pl.format("Candidate, created {}: needs a decision.", _days_ago(age)),
@@ -114,7 +114,11 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     )
     return (
         pl.when(~pl.col("is_injection_logged") & (case == "never_injected"))
-        .then(pl.format("Never visibly used although eligible in {}; no injections are logged{}.", eligible, _found()))
+        .then(
+            pl.format(
+                "Never visibly used although eligible in {}; no injections are logged{}.", eligible, _count_expected()
+            )
+        )
         .otherwise(told)
     )
 

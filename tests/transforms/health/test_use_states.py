@@ -33,25 +33,25 @@ def memories(texts: Mapping[str, str | None], **said: str) -> pl.LazyFrame:
     )
 
 
-def found(*frames: pl.LazyFrame) -> dict[str, float]:
+def detect(*frames: pl.LazyFrame) -> dict[str, float]:
     return dict(detectability(pl.concat(frames)).collect().select("memory_id", "detectability").iter_rows())
 
 
 def test_uses_of_telling_words_are_found_more_often() -> None:
-    told = found(memories(TEXTS | COMMON))
+    told = detect(memories(TEXTS | COMMON))
     assert told["rare"] > told["said again"] >= told["common"]
     assert told["two words"] == told["nothing"] == 0
-    assert found(memories(TEXTS))["rare"] > told["rare"], "in a larger pool a memory stands out less"
-    assert "not known" not in found(memories({"not known": None}))
+    assert detect(memories(TEXTS))["rare"] > told["rare"], "in a larger pool a memory stands out less"
+    assert "not known" not in detect(memories({"not known": None}))
 
 
 def test_only_active_memories_of_the_project_make_a_word_common() -> None:
-    alone = found(memories(TEXTS))
+    alone = detect(memories(TEXTS))
     others = (
         memories(COMMON, project="depot"),
         memories({f"o{id_}": text for id_, text in COMMON.items()}, status="archived"),
     )
-    assert {id_: told for id_, told in found(memories(TEXTS), *others).items() if id_ in TEXTS} == alone
+    assert {id_: told for id_, told in detect(memories(TEXTS), *others).items() if id_ in TEXTS} == alone
 
 
 @given(st.permutations([*(TEXTS | COMMON)]))
