@@ -24,6 +24,7 @@ from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.ask.narrowed import narrowed_by
 from slowwave.flows.ask.sql import answer_query, result_writer
 from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.processes import peak_memory
 from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 from slowwave.flows.kernel.times import utc_now
@@ -42,8 +43,8 @@ LIMITS: DuckDBConfig = {"memory_limit": "1GB", "max_temp_directory_size": "2GB",
 # What DuckDB does not count, such as the rows read from the lake, is limited too.
 _MOST_MEMORY = 4 * 2**30
 _MORE_SECONDS = 5
-_MOST_KEPT = 768 * 2**10
-"""The most that one may have held, in the kB of `ru_maxrss`, to be asked again."""
+_MOST_KEPT = 768 * 2**20
+"""The most that one may have held, in bytes, to be asked again."""
 _BATCH_ROWS = 500
 _MAX_CELL = 300
 
@@ -58,7 +59,7 @@ def main() -> None:
             signal.alarm(SECONDS + _MORE_SECONDS)  # where nobody is left to end it
             reply = _answer(json.loads(question))
             signal.alarm(0)
-            is_last = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > _MOST_KEPT
+            is_last = peak_memory() > _MOST_KEPT
             replies.write(f"{reply} {'ends' if is_last else 'goes-on'}\n")
             replies.flush()
             if is_last:

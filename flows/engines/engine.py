@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,8 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 TIMES = 3
 _LOOK_SECONDS = 1.0
+# What ended one worker may end the next, and a scheduler gives tasks to a worker that is gone until it hears of that.
+_PAUSE_SECONDS = 2.0
 
 
 @dataclass
@@ -28,6 +29,7 @@ class _Attempt:
     task: Any
     times: int = 0
     since: float = 0.0
+    due: float = 0.0
 
 
 def tried_results(
@@ -40,15 +42,16 @@ def tried_results(
     Raises UserError when a worker refuses a task, when one has failed three times, or when there is no worker for so
     long. What was done by then stays.
     """
-    waiting = deque(_Attempt(task) for task in tasks)
+    waiting = [_Attempt(task) for task in tasks]
     running: dict[Any, _Attempt] = {}
     seen = time.monotonic()
     while waiting or running:
-        while waiting and len(running) < cluster.places():
-            attempt = waiting.popleft()
+        while len(running) < cluster.places() and (attempt := _next_due(waiting)):
             attempt.since = seen = time.monotonic()
             running[cluster.submit(own_code(), message_of(work, attempt.task))] = attempt
         if not running:
+            if cluster.places():  # all that waits was tried a moment ago
+                seen = time.monotonic()
             _wait_for_a_worker(seen, seconds)
             continue
         for handle in cluster.wait_for_finished(running, _LOOK_SECONDS):
@@ -71,9 +74,17 @@ def tried_results(
             waiting.append(_again(running.pop(handle), f"it took more than {seconds:,.0f} seconds"))
 
 
+def _next_due(waiting: list[_Attempt]) -> _Attempt | None:
+    """Take the first that need not wait any more."""
+    now = time.monotonic()
+    at = next((at for at, attempt in enumerate(waiting) if attempt.due <= now), None)
+    return None if at is None else waiting.pop(at)
+
+
 def _again(attempt: _Attempt, why: str, times: int = 1) -> _Attempt:
     attempt.times += times
     if attempt.times < TIMES:
+        attempt.due = time.monotonic() + attempt.times * _PAUSE_SECONDS
         return attempt
     message = f"{attempt.task} was tried {attempt.times} times on the workers, and failed: {why}"
     raise UserError(message)

@@ -6,9 +6,11 @@ import ctypes
 import os
 import resource
 import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 
 
 def end_child(process: subprocess.Popen[str] | subprocess.Popen[bytes], seconds: float) -> None:
@@ -47,12 +49,25 @@ def use_one_thread() -> None:
 # Memory that was freed goes back to the system: glibc keeps it for the next time, which after landing never comes.
 
 # Below, what is kept harms nobody.
-_MUCH_KILOBYTES = 600 * 2**10
+_MUCH = 600 * 2**20
+
+
+def peak_memory() -> int:
+    """The most that this process has ever held, in bytes.
+
+    Of `ru_maxrss` Linux counts also what the process that started it held, so that is asked only where nothing else is.
+    """
+    with suppress(OSError), Path("/proc/self/status").open(encoding="ascii", errors="replace") as status:
+        for line in status:
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 2**10
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 2**10
 
 
 def has_held_much() -> bool:
     """Whether the process has ever held so much that giving back is worth its while."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > _MUCH_KILOBYTES
+    return peak_memory() > _MUCH
 
 
 def give_back() -> None:

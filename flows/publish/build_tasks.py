@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import resource
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,6 +17,7 @@ from tempfile import mkdtemp
 from slowwave.flows.engines.settings import EngineSettings
 from slowwave.flows.kernel.doors import home_umask
 from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.processes import peak_memory
 from slowwave.flows.kernel.stage_costs import StageCosts, heard_by
 from slowwave.flows.kernel.storage.mounts import bucket_at, bucket_folder
 from slowwave.flows.lake.lake import Lake
@@ -201,7 +201,7 @@ def run_build_task(task: BuildTask) -> Built:
         days = replay(log, task)
         if bucket := bucket_at(log.lake.root):
             bucket.settle()
-    return Built(days, costs, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 2**10)
+    return Built(days, costs, peak_memory())
 
 
 @lru_cache(maxsize=1)
