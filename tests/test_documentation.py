@@ -34,6 +34,7 @@ from slowwave.flows.kernel.bearer_tokens import add_token
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.times import parse_as_of
+from slowwave.flows.land.hold_back import read_design
 from slowwave.flows.lifetime.retention import read_retention_rules
 from slowwave.flows.nightly.nightly import nightly, start_run
 from slowwave.flows.nightly.notify import notify_settings
@@ -314,7 +315,10 @@ def _anchors(text: str) -> set[str]:
 def test_stated_params_are_params() -> None:
     blocks = _blocks("toml")
     assert len(blocks) > 1
-    others = ("[notify]", "[engine]", "[retention]", "[fields]", "[imports.", "[[connection]]", "[publish_to]")
+    others = (
+        *("[notify]", "[engine]", "[experiments]", "[retention]", "[fields]", "[imports.", "[[connection]]"),
+        "[publish_to]",
+    )
     for block in blocks:
         if not any(other in block for other in others):
             Params.model_validate(tomllib.loads(block))  # raises where a name or a value is not one
@@ -324,6 +328,12 @@ def test_stated_settings_are_settings(tmp_path: Path) -> None:
     (block,) = (block for block in _blocks("toml") if "[notify]" in block)
     Settings(tmp_path).settings_file.write_text(block)
     assert notify_settings(Settings(tmp_path)) is not None
+
+
+def test_stated_experiments_are_experiments(tmp_path: Path) -> None:
+    (block,) = (block for block in _blocks("toml") if "[experiments]" in block)
+    Settings(tmp_path).settings_file.write_text(block)
+    assert read_design(Settings(tmp_path)).share == 0.1
 
 
 def test_stated_engines_are_engines(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from slowwave.flows.kernel.storage.client import BucketClient
 from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import in_words, utc_text
 from slowwave.flows.lake.lake import Lake, microseconds
+from slowwave.flows.land.hold_back import read_design
 from slowwave.flows.land.readings import keeps_unknown
 from slowwave.flows.lifetime.retention import read_retention_rules
 from slowwave.flows.publish_to.target import settled_target
@@ -136,6 +137,7 @@ def settings_line(settings: Settings) -> CheckLine:
         keeps_unknown(settings)
         source_settings(settings, SOURCES[0].name)
         settled_target(settings)
+        read_design(settings)
     except UserError as error:
         return CheckLine("settings", "error", str(error), f"mend {settings.settings_file}")
     return CheckLine("settings", "ok", f"{settings.settings_file} can be used")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LONGEST_ROW = 64 * 10**6
 _SIZE = re.compile(r"([0-9]{1,9}) ?(kB|MB|GB|)", re.IGNORECASE)
-_SECTIONS = {"engine", "imports", "landing", "notify", "publish_to", "retention"}
+_SECTIONS = {"engine", "experiments", "imports", "landing", "notify", "publish_to", "retention"}
 _UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 
 
