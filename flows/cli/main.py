@@ -29,6 +29,7 @@ app = typer.Typer(
     epilog=(
         "Also: `slowwave mapping` (a producer's names of fields, for `land`) and `slowwave token` (who may post to"
         " `capture`, or ask `mcp`).\n\n"
+        "`slowwave plan` says what a home of some size needs.\n\n"
         "Home: $SLOWWAVE_HOME, or data/ in the working directory. Results go to stdout, all else to stderr.\n\n"
         f"Old names that work until the next release: {', '.join(OLD_NAMES)}. A terminal is told the new one."
     ),

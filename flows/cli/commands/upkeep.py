@@ -91,6 +91,19 @@ def doctor(
     run_doctor(settings_from_environment(), fix=fix)
 
 
+@command("slowwave plan --per-day 100000 --memories 10000", "slowwave plan --per-day 1000 --days 365 --format json")
+def plan(
+    per_day: Annotated[int, typer.Option(min=0, help="Interactions a day.", metavar="N")],
+    memories: Annotated[int, typer.Option(min=0, help="Memories in all.", metavar="N")] = 1_000,
+    days: Annotated[int, typer.Option(min=1, max=36_500, help="How long logs are kept.", metavar="N")] = 30,
+    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
+) -> None:
+    """Say what CPU time, memory and disk a home of some size needs, estimated from nights that were measured."""
+    from slowwave.flows.care.sizing import run_plan
+
+    run_plan(per_day, memories, days, output=output)
+
+
 @command("slowwave serve --timezone Europe/Berlin", "slowwave serve --capture")
 def serve(
     timezone: Annotated[str, typer.Option(help="Time zone of the nightly schedule, such as Europe/Berlin.")] = "UTC",
