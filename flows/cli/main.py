@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -14,7 +14,7 @@ from slowwave.flows.cli.commands import logs, questions, results, upkeep  # noqa
 from slowwave.flows.cli.groups import OLD_NAMES, Commands, group
 from slowwave.flows.kernel.doors import home_doors
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.processes import use_one_thread
+from slowwave.flows.kernel.processes import StoppedExit, use_one_thread
 from slowwave.flows.kernel.settings import settings_from_environment
 
 app = typer.Typer(
@@ -111,7 +111,7 @@ def _main(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit: 0 success, 1 failure, 2 wrong usage, 130 interrupted."""
+    """Run the command line and exit: 0 success, 1 failure, 2 wrong usage, 130 interrupted, 143 stopped."""
     use_one_thread()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what the terminal's encoding lacks is written out, not an error
@@ -137,6 +137,8 @@ def _exit_code(arguments: list[str] | None) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return _complain("stopped", 130)
+    except StoppedExit as error:
+        return _complain(str(error), cast("int", error.code))
     except UserError as error:
         return _complain(str(error), error.exit_code)
     except SystemExit as error:

@@ -144,7 +144,7 @@ def _land_as_run(run: Run, work: Callable[[], object]) -> LandingReport:
     try:
         work()
     except Exception as error:
-        _record_failure(run, None, error)
+        record_failure(run, None, error)
         raise
     if run.landed.files:
         run.record(run.ledger_row("landed"))
@@ -202,7 +202,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
         run.record(row)
     except Exception as error:
         told = explain_read_error(error, run.lake.root)
-        _record_failure(run, as_of, told)
+        record_failure(run, as_of, told)
         if told is error:
             raise
         raise told from error
@@ -276,7 +276,7 @@ def quick_night(run: Run) -> NightlyResult | None:
         if run.settings.connections_file.exists():
             import_sources(run)
     except Exception as error:
-        _record_failure(run, run.started_at, error)
+        record_failure(run, run.started_at, error)
         raise
     result = _skipped_quickly(run)
     if result is None and run.reached:
@@ -306,7 +306,7 @@ def _skipped_quickly(run: Run) -> NightlyResult | None:
         if skip:
             return _record_skipped(run, plan, skip, "")
     except Exception as error:
-        _record_failure(run, run.started_at, error)
+        record_failure(run, run.started_at, error)
         raise
     return None
 
@@ -342,7 +342,7 @@ def backfill(run: Run, first: date, last: date) -> NightlyResult:
         counts = {"days_count": len(plan.days), "days_built_count": len(built)}
         run.record(run.ledger_row("built", as_of=as_of, **counts))
     except Exception as error:
-        _record_failure(run, as_of, error)
+        record_failure(run, as_of, error)
         raise
     return NightlyResult(
         run.run_id, "built", "", as_of, None, run.landed, plan, built, [], None, engine=run.engine.name
@@ -379,7 +379,7 @@ def _nothing_new(run: Run, plan: BuildPlan, *, explicit: bool) -> str:
     return ""
 
 
-def _record_failure(run: Run, as_of: datetime | None, error: Exception) -> None:
+def record_failure(run: Run, as_of: datetime | None, error: BaseException) -> None:
     """Note a failed run; on a disk that cannot be written the note is lost with the rest, and the error goes on.
 
     A run that failed after its swap did publish: the next run enters it from its serving file.

@@ -55,6 +55,13 @@ def stopped_night(settings: Settings, rows: Sequence[Record]) -> Stopped | None:
     return None
 
 
+def last_good_night(rows: Sequence[Record]) -> datetime | None:
+    """Return when the last night began that ended well; None where there is none."""
+    return max(
+        (row["started_at"] for row in rows if row["kind"] == "nightly" and row["status"] in _ENDED_WELL), default=None
+    )
+
+
 def stopped_others(settings: Settings, rows: Sequence[Record]) -> list[Stopped]:
     """Landings and backfills that did not end, since when neither one like it nor a night has."""
     now = running(settings, rows)

@@ -34,7 +34,8 @@ _GLANCE_SECONDS = 0.3  # another command holds the file for an instant when it l
 _DEFAULTS = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-    "PREFECT_LOGGING_LEVEL": "WARNING",
+    "PREFECT_LOGGING_LEVEL": "INFO",  # for the log that Prefect's pages show of each run; on the screen:
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": os.environ.get("PREFECT_LOGGING_LEVEL", "WARNING"),
     "PREFECT_SERVER_EPHEMERAL_ENABLED": "true",
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": str(START_SECONDS),
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
