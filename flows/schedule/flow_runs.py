@@ -1,15 +1,13 @@
 """Flow runs beside one's own: those whose process was killed, and those that wait since an outage.
 
 A run that is made holds a lock on a file named after it, which the kernel frees however its process ends. So the next
-run knows which of Prefect's runs are `Running` by name only.
+run knows which of Prefect's runs are `Running` by name only, and removes the files of those that have ended.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,18 +22,16 @@ _KILLED = "its process was killed, or the machine went down: `slowwave status` s
 _LATE = "it was due before another run of its deployment began, which did the work of both"
 
 
-@contextmanager
-def mark_as_running(settings: Settings, flow_run_id: str) -> Iterator[None]:
-    """Hold the file of a flow run for as long as this process makes it."""
+_held: list[int] = []
+
+
+def mark_as_running(settings: Settings, flow_run_id: str) -> None:
+    """Hold the file of a flow run until this process ends: how the run ended is known to Prefect's server before."""
     path = _folder(settings) / flow_run_id
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-        path.unlink(missing_ok=True)
-    finally:
-        os.close(handle)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    _held.append(handle)
 
 
 def crash_killed_runs(settings: Settings) -> list[str]:

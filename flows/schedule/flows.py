@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
 import string
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
@@ -75,6 +76,7 @@ WAIT_SECONDS = 600
 _RETRY_SECONDS = (1.0, 10.0)
 _REPORT_EVERY_SECONDS = 2.0
 _LINE_EVERY_SECONDS = 10.0
+_STOP_SECONDS = 30.0
 # How far a run is, in percent, when a phase begins; replaying is most of the work.
 _PHASES = {"landing": 0.0, "asking": 20.0, "planning": 30.0, "replaying": 35.0, "publishing": 90.0}
 
@@ -259,10 +261,12 @@ def _watched(home: str, kind: str) -> Iterator[tuple[Settings, _Reporter]]:
     settings = Settings(Path(home)) if home else settings_from_environment()
     reporter = _Reporter(kind, _watching.get())
     try:
-        with home_doors(), mark_as_running(settings, str(flow_run.id)):
+        with home_doors():
+            mark_as_running(settings, str(flow_run.id))
             _tidy_other_runs(settings, reporter)
             yield settings, reporter
-    except TerminationSignal:
+    except (TerminationSignal, KeyboardInterrupt):
+        _ignore_more_signals()
         reporter.summary(STOPPED, [], logging.WARNING)
         raise
     except (UserError, OSError) as error:
@@ -293,11 +297,18 @@ def _run(home: str, kind: RunKind, **engine: Any) -> Iterator[tuple[Run, _Report
         run.engine = engine_settings(settings, **engine)
         try:
             yield run, reporter
-        except TerminationSignal:
+        except (TerminationSignal, KeyboardInterrupt):
+            _ignore_more_signals()
             if run.reached:
                 plain.record_failure(run, None, UserError(STOPPED))
             raise
         reporter.set(100.0, "done")
+
+
+def _ignore_more_signals() -> None:
+    """Let nothing interrupt the note of an interruption: a terminal sends one to all processes, and `serve` another."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _lock(settings: Settings, reporter: _Reporter) -> AbstractContextManager[None]:
@@ -351,6 +362,10 @@ def _as_flow(name: str) -> Callable[[Callable[..., Any]], Flow[..., Any]]:
             try:
                 return function(*arguments, **options)
             except TerminationSignal:
+                return Cancelled(message=STOPPED)
+            except KeyboardInterrupt:
+                if deployment.id is None:  # a command ends as interrupted
+                    raise
                 return Cancelled(message=STOPPED)
 
         return flow(name=name, flow_run_name=name_run, persist_result=False)(run_or_cancel)
@@ -503,10 +518,31 @@ def deployments(settings: Settings, timezone: str, nightly_cron: str, land_minut
 
 class _Server(Runner):
     def handle_sigterm(self, *_args: object, **_options: object) -> None:
-        """End the process: leaving the event loop stops the runner and the flow runs it has started."""
+        """End the process once the flow runs that it has started have noted that they are stopped."""
         # a connection of a flow run that is cut on the way out would be shown as a traceback
         logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+        handles = [self._process_manager.get(each) for each in self._process_manager.flow_run_ids()]
+        _end_processes([handle.pid for handle in handles if handle and handle.pid])
         sys.exit(0)
+
+
+def _end_processes(children: list[int]) -> None:
+    """Stop child processes, and wait for those that do so; leaving the event loop kills the others."""
+    for pid in children:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + _STOP_SECONDS
+    while children and time.monotonic() < deadline:
+        children = [pid for pid in children if _is_child_alive(pid)]
+        time.sleep(0.05)
+
+
+def _is_child_alive(pid: int) -> bool:
+    """Whether a child has not ended; it is left to the event loop, which waits for it."""
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+    except ChildProcessError:
+        return False
 
 
 def serve(served: list[RunnerDeployment], missed: datetime | None) -> None:
@@ -516,6 +552,7 @@ def serve(served: list[RunnerDeployment], missed: datetime | None) -> None:
     first of them was due while nothing was served, which is made up for now; None where it was not.
     """
     runner = _Server(pause_on_shutdown=False)  # its own pause does not outlive a signal
+    signal.signal(signal.SIGINT, runner.handle_sigterm)
     added = [cast("UUID", runner.add_deployment(one)) for one in served]
     if missed is not None:
         with get_client(sync_client=True) as client:

@@ -20,6 +20,7 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import format_count, quote_shortened
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.nightly.nights import last_good_night, ledger
+from slowwave.flows.schedule.flow_runs import crash_killed_runs
 from slowwave.flows.schedule.server import configure, prefect_api
 
 # A night that is missing for longer than a week is found all the same: one of the last week is due then too.
@@ -64,6 +65,8 @@ def _serve(
             screen.note(f"nightly  {nightly_cron} in {zone.key}, next {utc_text(first.astimezone(UTC))}{there}")
             if taking:
                 screen.note(f"capture  {taking}")
+            for name in crash_killed_runs(settings):
+                screen.note(f"crashed  {name}: its process was killed")
             if missed is not None:
                 screen.note(f"missed   the night of {utc_text(missed.astimezone(UTC))}: it is made now")
             screen.note(f"runs     {url.removesuffix('/api')}")
