@@ -57,7 +57,8 @@ README, ALL = PAGES["README.md"], "\n".join(PAGES.values())
 # These start Prefect, or do not end: they run in processes of their own.
 NIGHTS = ("slowwave demo", "slowwave nightly", "slowwave backfill")
 ENDLESS = ("slowwave capture", "slowwave serve", "slowwave dashboard", "slowwave mcp --http")
-# What a shell runs as it stands; the rest are make's targets, installing, and what test_other_tools.py runs.
+# What a shell runs as it stands; the rest are make's targets, installing, what test_other_tools.py runs, and services,
+# which test_services.py and test_work_pool.py look at.
 SHELL = ("mkdir ", "cp ")
 ELSEWHERE = (
     "make ",
@@ -66,6 +67,15 @@ ELSEWHERE = (
     "export SLOWWAVE_LLM_URL=",
     "export SLOWWAVE_LAKE=",
     "export AWS_",
+    "python3 -m venv /opt/slowwave",
+    "useradd ",
+    "cp deploy/systemd/",
+    "systemctl ",
+    "journalctl ",
+    "docker compose -f deploy/docker/compose.yaml ",
+    "export PREFECT_API_URL=",
+    "prefect ",
+    "SLOWWAVE_HOME=/srv/slowwave prefect worker start",
 )
 
 
