@@ -87,10 +87,10 @@ def _crash(client: SyncPrefectClient, path: Path) -> str:
     return name
 
 
-def cancel_late_runs(deployment_id: str) -> int:
-    """Cancel the runs of a deployment that were due before now and have not begun; return how many.
+def cancel_late_runs(flow_run_id: str) -> int:
+    """Cancel the runs like this one that were due before now and have not begun; return how many.
 
-    After an outage the first run that begins takes all that waits, so that the others would find nothing to do.
+    Like this one are those of its deployment with its parameters: after an outage they would find nothing to do.
     """
     from prefect.client.orchestration import get_client
     from prefect.client.schemas.filters import (
@@ -108,11 +108,17 @@ def cancel_late_runs(deployment_id: str) -> int:
         state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.SCHEDULED])),
         expected_start_time=FlowRunFilterExpectedStartTime.model_validate({"before_": datetime.now(UTC)}),
     )
-    of_deployment = DeploymentFilter(id=DeploymentFilterId(any_=[UUID(deployment_id)]))
-    count = 0
+    cancelled: set[UUID] = set()
     with get_client(sync_client=True) as client:
-        while late := client.read_flow_runs(flow_run_filter=waiting, deployment_filter=of_deployment):
-            for run in late:
-                client.set_flow_run_state(run.id, Cancelled(message=_LATE), force=True)
-            count += len(late)
-    return count
+        own = client.read_flow_run(UUID(flow_run_id))
+        if own.deployment_id is None:
+            return 0
+        siblings = DeploymentFilter(id=DeploymentFilterId(any_=[own.deployment_id]))
+        while True:
+            found = client.read_flow_runs(flow_run_filter=waiting, deployment_filter=siblings)
+            late = {run.id for run in found if run.parameters == own.parameters} - cancelled
+            if not late:
+                return len(cancelled)
+            for each in late:
+                client.set_flow_run_state(each, Cancelled(message=_LATE), force=True)
+            cancelled |= late

@@ -284,7 +284,7 @@ def _tidy_other_runs(settings: Settings, reporter: _Reporter) -> None:
     for name in crash_killed_runs(settings):
         reporter.say(f"marked as crashed: {name}, whose process was killed")
     if deployment.id is not None:
-        late = cancel_late_runs(str(deployment.id))
+        late = cancel_late_runs(str(flow_run.id))
         if late:
             reporter.say(f"cancelled {format_count(late, 'run')} that waited for longer: this one does their work")
 

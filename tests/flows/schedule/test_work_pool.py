@@ -77,6 +77,10 @@ def run_prefect(environment: dict[str, str], *arguments: str) -> str:
     return done.stdout + done.stderr
 
 
+def scheduled(due: datetime) -> dict[str, Any]:
+    return {"type": "SCHEDULED", "state_details": {"scheduled_time": due.isoformat()}}
+
+
 def test_a_worker_makes_one_night_of_those_that_wait_since_an_outage(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -96,9 +100,10 @@ def test_a_worker_makes_one_night_of_those_that_wait_since_an_outage(
     shown = found["nightly/schedule"]["parameter_openapi_schema"]["properties"]
     assert all(each["description"] for each in shown.values())
     late = [datetime.now(UTC).replace(hour=2, minute=0, second=0) - timedelta(days=days) for days in (3, 2, 1)]
+    create = f"deployments/{found['nightly/schedule']['id']}/create_flow_run"
     for due in late:
-        state = {"type": "SCHEDULED", "state_details": {"scheduled_time": due.isoformat()}}
-        ask(environment, f"deployments/{found['nightly/schedule']['id']}/create_flow_run", state=state)
+        ask(environment, create, state=scheduled(due))
+    other = ask(environment, create, state=scheduled(late[-1]), parameters={"as_of": "2026-03-10"})
     run_prefect(
         environment | {"SLOWWAVE_HOME": str(home)},
         "worker",
@@ -110,12 +115,13 @@ def test_a_worker_makes_one_night_of_those_that_wait_since_an_outage(
         "--run-once",
     )
     nights = ask(environment, "flow_runs/filter", deployments={"id": {"any_": [found["nightly/schedule"]["id"]]}})
-    ended = [night for night in nights if night["state_type"] != "SCHEDULED"]
+    ended = [night for night in nights if night["state_type"] != "SCHEDULED" and night["id"] != other["id"]]
+    assert {night["state_name"] for night in nights if night["id"] == other["id"]} != {"Cancelled"}
     assert sorted(night["state_name"] for night in ended) == ["Cancelled", "Cancelled", "Completed"]
     (made,) = [night for night in ended if night["state_name"] == "Completed"]
     assert made["name"] in {f"nightly {due:%Y-%m-%d} 02:00 UTC" for due in late}
     assert made["tags"] == ["slowwave"]
     lines = ask(environment, "logs/filter", logs={"flow_run_id": {"any_": [made["id"]]}})
     assert any(line["message"].startswith("landed: 1 file: 2 rows delivered = 2 accepted") for line in lines)
-    (run,) = Lake(home / "lake").ledger(Runs).to_dicts()
-    assert (run["kind"], run["status"]) == ("nightly", "published")
+    statuses = [run["status"] for run in Lake(home / "lake").ledger(Runs).to_dicts() if run["kind"] == "nightly"]
+    assert statuses.count("published") == len(statuses) <= 2  # of those that are alike one, and perhaps the other
