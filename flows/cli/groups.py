@@ -23,7 +23,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Daily": ("demo", "land", "nightly", "status", "report", "dashboard", "sql", "why"),
     "Sources and sinks": ("import", "connect", "capture", "push", "publish-to", "mcp", "serve"),
     "Decide": ("memory", "review", "forget"),
-    "Operate": ("doctor", "backfill", "lake", "inspect"),
+    "Operate": ("doctor", "backfill", "lake", "inspect", "backup", "restore", "verify"),
 }
 # Rarely needed, named below the sections.
 BESIDE = ("mapping", "plan", "token")

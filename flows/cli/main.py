@@ -10,7 +10,7 @@ from typing import Annotated, Any, cast
 import typer
 
 # importing them declares their commands
-from slowwave.flows.cli.commands import logs, questions, results, upkeep  # noqa: F401
+from slowwave.flows.cli.commands import logs, questions, results, safety, upkeep  # noqa: F401
 from slowwave.flows.cli.groups import OLD_NAMES, Commands, group
 from slowwave.flows.kernel.doors import home_doors
 from slowwave.flows.kernel.errors import UserError

@@ -211,6 +211,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
     erased = run.stage("erase", _complete_erasure, run, removed) if removed is not None else None
     run.stage("prune", prune, run.settings, run.lake)
     expired = _apply_retention(run, rules) if rules is not None else ""
+    run.stage("prune", _note_digests, run, erasing)
     return NightlyResult(
         run.run_id,
         row["status"],
@@ -259,6 +260,14 @@ def _continue_erasure(run: Run) -> Counter[str]:
     from slowwave.flows.lifetime.erasure_steps import continue_erasure
 
     return continue_erasure(run)
+
+
+def _note_digests(run: Run, is_erasing: bool) -> None:
+    """Note what the files are, so that `slowwave verify` finds what a disk changes."""
+    from slowwave.flows.lake.digests import note_folder, note_lake
+
+    note_lake(run.lake, run.started_at, is_erasing=is_erasing)
+    note_folder(run.settings.serving, run.lake, run.started_at)
 
 
 def _complete_erasure(run: Run, removed: Counter[str]) -> CompletedErasure | None:
