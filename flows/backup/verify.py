@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import polars as pl
 import typer
 
 from slowwave.flows.ask.connection import error_lines
@@ -19,10 +19,10 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.folder import Folder, make_durable_folder
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import format_count, terminal_safe
-from slowwave.flows.kernel.times import is_run_id
 from slowwave.flows.lake.current import linked_run
 from slowwave.flows.lake.damage import Damage, find_lake_damage
-from slowwave.flows.lake.digests import digest_file, read_notes
+from slowwave.flows.lake.digests import NAME as DIGESTS
+from slowwave.flows.lake.digests import FileNotes, digest_file, read_notes
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.publish.serving import table_hashes
 from slowwave.transforms.graph import PUBLISHED
@@ -73,40 +73,46 @@ def find_damage(settings: Settings, lake: Lake) -> Iterator[Damage]:
 
 def _find_serving_damage(settings: Settings, lake: Lake) -> Iterator[Damage]:
     try:
-        rows = lake.ledger(Runs).select("run_id", "status", "table_hashes").rows()
-        published = {run_id: hashes for run_id, _, hashes in rows if hashes}
-    except Exception as error:  # noqa: BLE001 - a damaged ledger was found in the lake already
-        yield Damage("serving", "damaged", f"the ledger of runs cannot be read: {error_lines(error)}", "backup")
+        rows = lake.ledger(Runs).select("run_id", "table_hashes").rows()
+        notes = read_notes(settings.serving) or FileNotes()
+    except (pl.exceptions.PolarsError, OSError):  # said of the file itself
         return
-    try:
-        notes = read_notes(settings.serving)
     except ValueError as error:
-        notes = None
-        yield Damage("serving/.digests", "damaged", str(error), "night")
-    noted = {name: one.digest for name, one in notes.files.items()} if notes else {}
-    named = {digest: name for name, digest in noted.items()}
+        yield Damage(f"serving/{DIGESTS}", "damaged", str(error), "night")
+        return
+    published = {run_id: hashes for run_id, hashes in rows if hashes}
     for path in sorted((settings.serving / "runs").glob("*")):
-        name = path.relative_to(settings.serving).as_posix()
-        shown = f"serving/{name}"
-        if path.suffix != ".duckdb" or not is_run_id(path.stem) or path.stem not in published:
-            if not path.name.startswith("."):
-                yield Damage(shown, "foreign", "no run published it", "owner")
-            continue
-        digest = digest_file(path)
-        if digest == noted.get(name):
-            continue
-        if named.get(digest, name) != name:
-            yield Damage(shown, "swapped", f"it holds what serving/{named[digest]} should", "night")
-        elif name in noted:
-            yield Damage(shown, "damaged", "its bytes are not those that were published", "night")
-        elif says := _check_published(path, published[path.stem]):
-            yield Damage(shown, "damaged", says, "night")
+        if not path.name.startswith("."):
+            yield from _judge_published(settings, path, published.get(path.stem), notes)
     is_link = settings.current.is_symlink()
-    if published and linked_run(settings) is None and (is_link or not settings.current.exists()):
+    if settings.current.exists() and not is_link:
+        yield Damage("serving/current.duckdb", "foreign", "it is no link: a copy that followed links made it", "night")
+    elif published and linked_run(settings) is None:
         says = "what it links is gone" if is_link else "nothing is linked as current, and runs have published"
         yield Damage("serving/current.duckdb", "missing", says, "night")
-    elif settings.current.exists() and not is_link:
-        yield Damage("serving/current.duckdb", "foreign", "it is no link: a copy that followed links made it", "night")
+
+
+def _judge_published(
+    settings: Settings, path: Path, hashes: Sequence[str] | None, notes: FileNotes
+) -> Iterator[Damage]:
+    """Yield what is wrong with a serving file: held against what was noted of it, else what its run published."""
+    name = path.relative_to(settings.serving).as_posix()
+    if path.suffix != ".duckdb" or hashes is None:
+        yield Damage(f"serving/{name}", "foreign", "no run published it", "owner")
+        return
+    digest, size = digest_file(path), path.stat().st_size
+    was = notes.files.get(name)
+    other = next((one for one, of in notes.files.items() if of.digest == digest and one != name), None)
+    if was is not None and digest == was.digest:
+        return
+    if other is not None:
+        yield Damage(f"serving/{name}", "swapped", f"it holds what serving/{other} should", "night")
+    elif was is not None and size < was.size:
+        yield Damage(f"serving/{name}", "truncated", f"it has {size:,} of {was.size:,} bytes", "night")
+    elif was is not None:
+        yield Damage(f"serving/{name}", "damaged", "its bytes are not those that were published", "night")
+    elif says := _check_published(path, hashes):
+        yield Damage(f"serving/{name}", "damaged", says, "night")
 
 
 def _check_published(path: Path, hashes: Sequence[str]) -> str:
@@ -133,7 +139,7 @@ def _move_derived(settings: Settings, lake: Lake, found: Sequence[Damage]) -> in
                 continue
             to = settings.home / _ASIDE / one.path
             make_durable_folder(to.parent)
-            os.replace(path, to)
+            path.replace(to)
     return len(goes)
 
 

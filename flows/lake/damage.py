@@ -137,8 +137,9 @@ class _Judge:
             return Damage(name, "foreign", "slowwave writes no file of that name", "owner")
         mend: Mend = "night" if name.split("/", maxsplit=1)[0] in _DERIVED else "backup"
         was = self._notes.files.get(name)
+        path = self._lake.root / name
         try:
-            (path,) = on_disk([self._lake.root / name])
+            (path,) = on_disk([path])
             if was is not None and (found := self._held_against(was, path, name, mend)) is not None:
                 return None if found == "whole" else found
             self._check_content(path, name)
@@ -263,18 +264,25 @@ def _find_missing(lake: Lake, notes: FileNotes | None, there: set[str]) -> Itera
         refused = lake.ledger(Quarantine, without=("raw_text", "header"))
     except (pl.exceptions.PolarsError, OSError):  # said of the file itself
         return
-    expired = read_horizon(lake.root, "evidence")
-    for table, day, stem in sorted(set(partition_names(inputs).iter_rows())):
-        name = f"evidence/{table}/day={day}/{stem}.parquet"
-        if name not in there and not (expired is not None and day < expired.before):
-            yield Damage(name, "missing", "a run that is kept names it", "night")
+    yield from _find_missing_evidence(lake, partition_names(inputs), there)
     kept = refused.filter(~pl.col("quarantine_id").is_in(list(resolved)))["kept_file"].drop_nulls().unique().sort()
     for one in kept:
         name = f"{Quarantine.name}/files/{one}"
         if name not in there:
             yield Damage(name, "missing", "the bytes of refused rows are gone", "backup")
-    if notes is None:
-        return
+    if notes is not None:
+        yield from _find_missing_noted(lake, notes, there)
+
+
+def _find_missing_evidence(lake: Lake, named: pl.DataFrame, there: set[str]) -> Iterator[Damage]:
+    expired = read_horizon(lake.root, "evidence")
+    for table, day, stem in sorted(set(named.iter_rows())):
+        name = f"evidence/{table}/day={day}/{stem}.parquet"
+        if name not in there and not (expired is not None and day < expired.before):
+            yield Damage(name, "missing", "a run that is kept names it", "night")
+
+
+def _find_missing_noted(lake: Lake, notes: FileNotes, there: set[str]) -> Iterator[Damage]:
     for day, (rows, gone) in missing_rows(lake, notes, dict.fromkeys(there)).items():
         for name in gone:
             yield Damage(name, "missing", f"{rows:,} rows that {day} had are gone", "backup")

@@ -1,7 +1,7 @@
 """Digests of the files of a folder, as the last night left them: what a disk has changed since is found by them.
 
-A file is noted when it is first seen, and again where a run rewrote it: what changed while no run wrote keeps the digest
-it had. In a bucket nothing is noted, for a store checks what it holds.
+A file is noted when it is first seen, and again where a run rewrote it: what changed while no run wrote keeps the
+digest it had. In a bucket nothing is noted, for a store checks what it holds.
 """
 
 from __future__ import annotations

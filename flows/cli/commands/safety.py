@@ -27,3 +27,52 @@ def verify(
     from slowwave.flows.backup.verify import run_verify
 
     run_verify([Path(home) for home in homes or []], settings_from_environment(), repair=repair, output=output)
+
+
+@command("slowwave backup /mnt/backup/slowwave", "slowwave backup s3://bucket/slowwave --keep 30")
+def backup(
+    target: Annotated[str, typer.Argument(help="A folder outside of the home, or s3://BUCKET/PREFIX.")],
+    list_: Annotated[bool, typer.Option("--list", help="List the backups there; make none.")] = False,
+    keep: Annotated[
+        int | None, typer.Option(min=1, help="Then remove all but so many; what is erased stays in old ones.")
+    ] = None,
+    recipients: Annotated[
+        list[str] | None, typer.Option("--age", help="Seal it for this public key of age.", metavar="age1...")
+    ] = None,
+    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
+) -> None:
+    """Copy lake, settings, tokens, inbox and what is published to another place, also while a night runs.
+
+    Only what is new is copied. A backup is whole or none: one that was killed is gone on with by the next.
+    """
+    from slowwave.flows.backup.backup import list_backups, run_backup
+
+    settings = settings_from_environment()
+    if list_:
+        list_backups(settings, target, output=output)
+    else:
+        run_backup(settings, target, keep=keep, recipients=recipients or [], output=output)
+
+
+@command("slowwave restore /mnt/backup/slowwave", "slowwave restore s3://bucket/slowwave --to /srv/again")
+def restore(
+    target: Annotated[str, typer.Argument(help="Where backups are: a folder or s3://BUCKET/PREFIX.")],
+    backup_id: Annotated[
+        str, typer.Option("--backup", help="Which one: its id, or the beginning of it.", metavar="ID")
+    ] = "latest",
+    to: Annotated[
+        str | None, typer.Option(help="The home it becomes, which is empty; else $SLOWWAVE_HOME.", metavar="HOME")
+    ] = None,
+    identity: Annotated[
+        str | None, typer.Option(help="Of a sealed backup: the file of a secret key of age.", metavar="FILE")
+    ] = None,
+    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
+) -> None:
+    """Bring a backup back into an empty home, each file checked; what was erased since does not come back.
+
+    Killed, the same command goes on. The next nightly changes no value.
+    """
+    from slowwave.flows.backup.restore import run_restore
+
+    settings = settings_from_environment()
+    run_restore(settings, target, backup=backup_id, to=to, identity=identity, output=output)
