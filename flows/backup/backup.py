@@ -32,10 +32,14 @@ from slowwave.flows.lake.current import bucket_of, linked_run
 from slowwave.flows.lake.digests import NAME as DIGESTS
 from slowwave.flows.lake.digests import walk_files
 from slowwave.flows.lake.lake import landed_lake
+from slowwave.transforms.landing.ledger_tables import RunFiles, Runs
+from slowwave.transforms.landing.tables import LANDED
 
 AT_ONCE = 8  # to flush a file to a disk, or to ask a bucket, is to wait
 _BACKUPS, _FILES = "backups", "files"
 _LISTINGS, _PAUSE_SECONDS, _WAIT_SECONDS = 20, 0.2, 600.0
+# No two homes have the same of these, unless one is a copy of the other.
+_OWN_ROWS = tuple(f"lake/{table.name}/" for table in (*LANDED, RunFiles, Runs))
 _PUBLISHED = "lake/published/"  # of a lake in a bucket: the serving file itself is in the backup
 
 
@@ -59,8 +63,8 @@ def run_backup(settings: Settings, target: str, *, keep: int | None, recipients:
     Raises WrongUsageError or UserError where that makes no sense, OSError as disk or bucket do: then no backup is there
     that was not before, and the next one goes on with what was copied.
     """
-    landed_lake(settings)
     place = open_place(target, settings)
+    landed_lake(settings)
     began = time.monotonic()
     with place.hold():
         begin_place(place)
@@ -92,7 +96,7 @@ def _make_backup(settings: Settings, place: Place, seal: Seal) -> dict[str, Any]
             break
     files = {name: [copier.done[name], one.size, one.changed_ns, one.mode] for name, one in sorted(listed.items())}
     used = sorted({of[0] for of in files.values()})
-    _check_same_home(place, before, {of[0] for name, of in files.items() if name.startswith("lake/")})
+    _check_same_home(place, before, {of[0] for name, of in files.items() if name.startswith(_OWN_ROWS)})
     current = linked_run(settings)
     backup_id = new_run_id(utc_now())
     packed = zstandard.compress(json.dumps(files).encode())
@@ -224,7 +228,7 @@ def file_key(sha256: str, *, is_sealed: bool) -> str:
 
 def _check_same_home(place: Place, before: list[dict[str, Any]], ours: set[str]) -> None:
     """Raises UserError where the last backup there is another home's: then it shares no file of the lake with this."""
-    if before and not ours & _read_used(place, before[-1]["id"]):
+    if before and ours and not ours & _read_used(place, before[-1]["id"]):
         message = (
             f"{place.url} has backups of {before[-1]['home']}, which shares no file with this home: "
             "nothing was changed; name another place"
@@ -336,7 +340,6 @@ def _list_home(settings: Settings) -> dict[str, ListedFile]:
     current = linked_run(settings)
     if current is not None and current.parent.name == "runs":
         _add_file(found, f"serving/runs/{current.name}", current)
-        _add_file(found, f"serving/{DIGESTS}", settings.serving / DIGESTS)
     for name, one in _lake_files(settings):
         found[f"lake/{name}"] = one
     return found

@@ -1,7 +1,7 @@
 """`slowwave restore`: a backup becomes a home again, each file checked; what was erased since stays gone.
 
-Until all files are there, `FORMAT` of the lake says that it is being restored, and every command refuses it. Killed, the
-same command goes on.
+Until all files are there, `FORMAT` of the lake says that it is being restored, and every command refuses it. Killed,
+the same command goes on.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import polars as pl
 
 from slowwave.flows.backup.backup import AT_ONCE, file_key, read_files, read_marked_headers
@@ -167,7 +168,11 @@ class _Restore:
         for root in (*self._newest_lake(aside / "newest"), home.lake_folder):
             if root == self._lake.root or not Lake(root).is_there():
                 continue
-            decided, tombstones = _read_erasures(Lake(root)), read_tombstones(root)
+            try:
+                decided, tombstones = _read_erasures(Lake(root)), read_tombstones(root)
+            except (pl.exceptions.PolarsError, duckdb.Error, OSError, ValueError):
+                _warn(f"the lake {root} is damaged: what was erased in it since the last backup is not known")
+                continue
             newer = decided.filter(~pl.col("row_hash").is_in(known))
             if newer.height and tombstones is not None:
                 yield root, tombstones, newer
@@ -257,7 +262,7 @@ class _Restore:
                 gone[table] = gone.get(table, 0) + count
             key = read_hash_key(root)
             if key is None or read_hash_key(self._lake.root) not in (None, key):
-                sys.stderr.write(terminal_safe("slowwave: what was erased since is gone, and may be delivered again\n"))
+                _warn("what was erased since is gone, but would land again if it was delivered again")
                 continue
             write_for_owner(self._lake.root / ERASED / "key", key.hex().encode())
             for day, rows in decided.group_by(pl.col("decided_at").dt.date().alias("day")):
@@ -268,6 +273,10 @@ class _Restore:
 
     def _write_text(self, path: Path, text: str) -> None:
         write_durably(path, lambda aside: aside.write_text(f"{text}\n", encoding="utf-8"))
+
+
+def _warn(text: str) -> None:
+    sys.stderr.write(f"slowwave: {terminal_safe(text)}\n")
 
 
 def _read_erasures(lake: Lake) -> pl.DataFrame:

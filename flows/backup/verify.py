@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.folder import Folder, make_durable_folder
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import format_count, terminal_safe
-from slowwave.flows.lake.current import linked_run
+from slowwave.flows.lake.current import GRACE_SECONDS, linked_run
 from slowwave.flows.lake.damage import Damage, find_lake_damage
 from slowwave.flows.lake.digests import NAME as DIGESTS
 from slowwave.flows.lake.digests import FileNotes, digest_file, read_notes
@@ -66,12 +67,15 @@ def _verify_home(settings: Settings, *, repair: bool) -> dict[str, Any]:
 
 def find_damage(settings: Settings, lake: Lake) -> Iterator[Damage]:
     """Yield what is wrong with the lake and the serving files of a home; nothing is changed."""
-    for one in find_lake_damage(lake):
+    kept = {path.stem for path in (settings.serving / "runs").glob("*.duckdb")}
+    in_lake = list(find_lake_damage(lake, kept))
+    for one in in_lake:
         yield Damage(f"lake/{one.path}", one.problem, one.says, one.mend)
-    yield from _find_serving_damage(settings, lake)
+    is_ledger_whole = not any(one.path.startswith(f"{Runs.name}/") for one in in_lake)
+    yield from _find_serving_damage(settings, lake, is_ledger_whole=is_ledger_whole)
 
 
-def _find_serving_damage(settings: Settings, lake: Lake) -> Iterator[Damage]:
+def _find_serving_damage(settings: Settings, lake: Lake, *, is_ledger_whole: bool) -> Iterator[Damage]:
     try:
         rows = lake.ledger(Runs).select("run_id", "table_hashes").rows()
         notes = read_notes(settings.serving) or FileNotes()
@@ -82,8 +86,13 @@ def _find_serving_damage(settings: Settings, lake: Lake) -> Iterator[Damage]:
         return
     published = {run_id: hashes for run_id, hashes in rows if hashes}
     for path in sorted((settings.serving / "runs").glob("*")):
-        if not path.name.startswith("."):
+        is_told = is_ledger_whole or path.stem in published or path.suffix != ".duckdb"
+        if is_told and not path.name.startswith("."):
             yield from _judge_published(settings, path, published.get(path.stem), notes)
+    for name, was in notes.files.items():
+        is_young = was.changed_ns / 10**9 > time.time() - GRACE_SECONDS  # an older one may have been pruned
+        if name.startswith("runs/") and is_young and not (settings.serving / name).exists():
+            yield Damage(f"serving/{name}", "missing", "it was there after the last night", "night")
     is_link = settings.current.is_symlink()
     if settings.current.exists() and not is_link:
         yield Damage("serving/current.duckdb", "foreign", "it is no link: a copy that followed links made it", "night")

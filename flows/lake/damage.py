@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Literal
 import polars as pl
 import zstandard
 
+from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.storage.folder import Folder
 from slowwave.flows.kernel.storage.storage import on_disk, storage_of
@@ -55,6 +56,8 @@ Mend = Literal["night", "backup", "owner"]
 
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 _LANDED_NAME = re.compile(r"([0-9a-f]{32})-(-?\d+)")
+_LEDGER_NAME = re.compile(r"\d{8}T\d{12}-[0-9a-f]{4}(-\d+)?|[0-9a-f]{32}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 _STATE_NAME = re.compile(r"[^/]+-([0-9a-f]{32})")
 _ROWS: Mapping[str, type[Landed]] = {table.name: table for table in (*LANDED, Decisions)}
 _EVIDENCE = {table.name: table for table in EVIDENCE}
@@ -80,8 +83,11 @@ class _WrongFileError(Exception):
     """What a file holds is not what it should."""
 
 
-def find_lake_damage(lake: Lake) -> Iterator[Damage]:
-    """Yield what is wrong with the files of a lake; nothing is changed."""
+def find_lake_damage(lake: Lake, kept_runs: Collection[str]) -> Iterator[Damage]:
+    """Yield what is wrong with the files of a lake; nothing is changed.
+
+    `kept_runs`: the runs whose evidence must be there.
+    """
     try:
         lake.check_format()
     except UserError as error:
@@ -97,7 +103,7 @@ def find_lake_damage(lake: Lake) -> Iterator[Damage]:
         found = judge.judge_file(name)
         if found is not None:
             yield found
-    yield from _find_missing(lake, notes, set(there))
+    yield from _find_missing(lake, kept_runs, notes, set(there))
 
 
 def _list_files(lake: Lake) -> Iterator[str]:
@@ -156,11 +162,11 @@ class _Judge:
         digest, status = digest_file(path), path.stat()
         if digest == was.digest:
             return "whole"
-        is_as_written = (status.st_size, status.st_mtime_ns) == (was.size, was.changed_ns)
+        is_as_written = status.st_mtime_ns == was.changed_ns  # a disk changes no time
         is_rewritten = name.split("/", maxsplit=1)[0] in REWRITTEN or is_written_by_run(status.st_mtime_ns, self._spans)
         if not is_as_written and is_rewritten and (status.st_size, digest) not in self._named:
             return None
-        if status.st_size < was.size:
+        if status.st_size < was.size and (status.st_size, digest) not in self._named:
             return Damage(name, "truncated", f"it has {status.st_size:,} of {was.size:,} bytes", mend)
         return self._wrong(name, "its bytes are not those that were written", mend, path)
 
@@ -241,13 +247,16 @@ def _is_of_lake(name: str) -> bool:
     parts, stem = name.split("/"), Path(name).stem
     if len(parts) == 1:
         return name == "FORMAT"
-    if parts[0] in REWRITTEN or parts[:2] == [Quarantine.name, "files"] or parts[0] in {"moved_keys", "published"}:
+    if parts[:2] == [Quarantine.name, "files"]:
+        return len(parts) == 3 and _SHA256.fullmatch(parts[2]) is not None  # noqa: PLR2004 - its two folders, and it
+    if parts[0] in REWRITTEN or parts[0] in {"moved_keys", "published"}:
         return True
     if parts[0] == "evidence" and len(parts) == 4 and _is_day(parts[2]):  # noqa: PLR2004 - evidence/TABLE/DAY/FILE
         of = _STATE_NAME if parts[1] in _STATES else _DIGEST
         return name.endswith(".parquet") and of.fullmatch(stem) is not None and parts[1] in _STATES | _EVIDENCE.keys()
     is_by_day = parts[0] in _BY_DAY and len(parts) == 3 and _is_day(parts[1])  # noqa: PLR2004 - TABLE/DAY/FILE
-    return is_by_day and name.endswith(".parquet") and (parts[0] not in _ROWS or bool(_LANDED_NAME.fullmatch(stem)))
+    of = _LANDED_NAME if parts[0] in _ROWS else _LEDGER_NAME
+    return is_by_day and name.endswith(".parquet") and of.fullmatch(stem) is not None
 
 
 def _is_day(name: str) -> bool:
@@ -257,14 +266,18 @@ def _is_day(name: str) -> bool:
         return False
 
 
-def _find_missing(lake: Lake, notes: FileNotes | None, there: set[str]) -> Iterator[Damage]:
+def _find_missing(lake: Lake, kept_runs: Collection[str], notes: FileNotes | None, there: set[str]) -> Iterator[Damage]:
     try:
-        inputs = lake.ledger(DayInputs)
+        inputs = lake.ledger(DayInputs).filter(pl.col("run_id").is_in(list(kept_runs)))
         resolved = set(lake.ledger(QuarantineResolved, without=("raw_text", "header"))["quarantine_id"])
         refused = lake.ledger(Quarantine, without=("raw_text", "header"))
     except (pl.exceptions.PolarsError, OSError):  # said of the file itself
         return
-    yield from _find_missing_evidence(lake, partition_names(inputs), there)
+    # a release before this one had other tables
+    ours = lake.ledger(Runs).filter(pl.col("code_hash") == code_hash())["run_id"].implode()
+    sure = set(partition_names(inputs.filter(pl.col("run_id").is_in(ours))).iter_rows())
+    noted = notes.files if notes else {}
+    yield from _find_missing_evidence(lake, partition_names(inputs), sure, noted, there)
     kept = refused.filter(~pl.col("quarantine_id").is_in(list(resolved)))["kept_file"].drop_nulls().unique().sort()
     for one in kept:
         name = f"{Quarantine.name}/files/{one}"
@@ -274,11 +287,19 @@ def _find_missing(lake: Lake, notes: FileNotes | None, there: set[str]) -> Itera
         yield from _find_missing_noted(lake, notes, there)
 
 
-def _find_missing_evidence(lake: Lake, named: pl.DataFrame, there: set[str]) -> Iterator[Damage]:
+def _find_missing_evidence(
+    lake: Lake,
+    named: pl.DataFrame,
+    sure: Collection[tuple[str, date, str]],
+    noted: Collection[str],
+    there: Collection[str],
+) -> Iterator[Damage]:
+    """Yield evidence that runs name and is gone: if it was `noted`, or surely was written (`sure`)."""
     expired = read_horizon(lake.root, "evidence")
     for table, day, stem in sorted(set(named.iter_rows())):
         name = f"evidence/{table}/day={day}/{stem}.parquet"
-        if name not in there and not (expired is not None and day < expired.before):
+        was_there = name in noted or (table, day, stem) in sure
+        if was_there and name not in there and not (expired is not None and day < expired.before):
             yield Damage(name, "missing", "a run that is kept names it", "night")
 
 

@@ -31,10 +31,10 @@ from slowwave.transforms.landing.tables import LANDED
 
 NAME = ".digests"
 # Of these a night makes nothing again, and no row of them ever goes but by an erasure.
-COUNTED: tuple[type[Table], ...] = (*LANDED, Decisions, RunFiles, Quarantine, QuarantineResolved)
+COUNTED: tuple[type[Table], ...] = (*LANDED, Decisions, Runs, RunFiles, Quarantine, QuarantineResolved)
 # What is in these folders is rewritten by commands that are no run.
 REWRITTEN = frozenset({"FORMAT", "erased", "imports", "kept_runs", LET_GO})
-_SLACK_NS = 10**9  # a file system's clock may be behind the machine's
+_SLACK_NS = 10**8  # a file system's clock may be behind the machine's
 _NS = 10**9
 
 
