@@ -57,9 +57,8 @@ README, ALL = PAGES["README.md"], "\n".join(PAGES.values())
 # These start Prefect, or do not end: they run in processes of their own.
 NIGHTS = ("slowwave demo", "slowwave nightly", "slowwave backfill")
 ENDLESS = ("slowwave capture", "slowwave serve", "slowwave dashboard", "slowwave mcp --http")
-# What a shell runs as it stands; the rest are make's targets, installing, what test_other_tools.py runs, and services,
-# which test_services.py and test_work_pool.py look at.
-SHELL = ("mkdir ", "cp ")
+# What no test here runs: make's targets, installing, what test_other_tools.py runs, and services, which
+# test_services.py and test_work_pool.py look at.
 ELSEWHERE = (
     "make ",
     "duckdb ",
@@ -157,6 +156,11 @@ def test_documented_command_runs(line: str, sandbox: Path, monkeypatch: pytest.M
     line = line.replace("MEMORY_ID", memory).replace("ITEM_ID", _known_candidate(sandbox))
     if line.startswith("slowwave memory undo"):  # the page edits it first; here each line runs in any order
         assert cli._exit_code(["memory", "edit", memory, "--content", "To be taken back.", "--yes"]) == 0
+    if line.startswith(("slowwave restore", "slowwave verify again")):
+        shutil.rmtree("again", ignore_errors=True)
+        assert cli._exit_code(["backup", "backups"]) == 0
+        if "verify" in line:
+            assert cli._exit_code(["restore", "backups", "--to", "again"]) == 0
     if "|" in line and "'" not in line:
         env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
         assert subprocess.run(["bash", "-c", line], env=env, check=False).returncode == 0
@@ -183,7 +187,7 @@ def _known_candidate(sandbox: Path) -> str:
 def test_every_line_of_a_shell_is_run_by_some_test() -> None:
     lines = _shell_lines()
     assert len(lines) > 80
-    assert [line for line in lines if not line.startswith(("slowwave ", *SHELL, *ELSEWHERE))] == []
+    assert [line for line in lines if not line.startswith(("slowwave ", *ELSEWHERE))] == []
 
 
 @pytest.mark.slow
@@ -229,11 +233,12 @@ def test_what_is_made_has_a_target() -> None:
 
 @pytest.mark.slow
 def test_a_backup_is_a_home_again(sandbox: Path, tmp_path: Path) -> None:
-    lines = [line for line in _shell_lines(PAGES["flows/README.md"]) if line.startswith(SHELL)]
-    env = {**os.environ, "SLOWWAVE_HOME": str(sandbox / "home")}
+    own = ("slowwave backup ", "slowwave restore ")
+    lines = [line for line in _shell_lines(PAGES["flows/README.md"]) if line.startswith(own)]
+    env = _environment(sandbox / "home")
     query = "SELECT * EXCLUDE (run_id) FROM memory_health ORDER BY memory_id"
     found = []
-    for settings in (Settings(sandbox / "home"), Settings(tmp_path / "backup")):
+    for settings in (Settings(sandbox / "home"), Settings(tmp_path / "again")):
         if found:  # what other tests landed here is built by now
             subprocess.run(["bash", "-ec", "\n".join(lines)], env=env, cwd=tmp_path, check=True)
         with writer_lock(settings, "test"):

@@ -372,8 +372,9 @@ def _lake_files(settings: Settings) -> Iterator[tuple[str, ListedFile]]:
     root, bucket = settings.lake_folder, bucket_of(settings)
     if bucket is None:
         yield from ((name, _listed(root / name, status)) for name, status in walk_files(root))
-        if (root / DIGESTS).is_file():
-            yield DIGESTS, _listed(root / DIGESTS, (root / DIGESTS).stat())
+        notes: dict[str, ListedFile] = {}
+        _add_file(notes, DIGESTS, root / DIGESTS)
+        yield from notes.items()
         return
     bucket.look_again()
     storage, folders = storage_of(root), [root]

@@ -87,7 +87,7 @@ def open_place(target: str, settings: Settings) -> Place:
         raise WrongUsageError(message)
     folder = Path(target).absolute()
     resolved = folder.resolve()
-    lake = [] if "://" in settings.lake else [Path(settings.lake)]
+    lake = [] if "://" in settings.lake else [settings.lake_folder]
     for ours in (settings.home, *lake):
         own = ours.absolute().resolve()
         if resolved.is_relative_to(own) or own.is_relative_to(resolved):

@@ -103,9 +103,9 @@ def _check_names(place: Place, files: Mapping[str, list[Any]]) -> None:
 def _check_empty(settings: Settings, backup_id: str) -> None:
     """Raises UserError unless the home is empty, or this very backup was being restored into it."""
     lake = settings.lake_folder
-    storage = storage_of(lake)
+    storage, marker = storage_of(lake), lake / "FORMAT"
     try:
-        said = storage.read(lake / "FORMAT").decode(errors="replace").strip()
+        said = storage.read(marker).decode(errors="replace").strip()
     except (FileNotFoundError, NotADirectoryError):
         said = ""
     if said == f"{RESTORING}{backup_id}":

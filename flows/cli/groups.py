@@ -23,10 +23,10 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Daily": ("demo", "land", "nightly", "status", "report", "dashboard", "sql", "why"),
     "Sources and sinks": ("import", "connect", "capture", "push", "publish-to", "mcp", "serve"),
     "Decide": ("memory", "review", "forget"),
-    "Operate": ("doctor", "backfill", "lake", "inspect", "backup", "restore", "verify"),
+    "Operate": ("doctor", "backfill", "lake", "inspect"),
 }
-# Rarely needed, named below the sections.
-BESIDE = ("mapping", "plan", "token")
+# What is rarely typed, named below the sections.
+BESIDE = ("backup", "mapping", "plan", "restore", "token", "verify")
 # Each goes at the next release, with whatever still calls a command by it.
 OLD_NAMES = {
     **{name: f"lake {name}" for name in ("disk", "prune", "retain", "erase")},

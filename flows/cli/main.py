@@ -27,9 +27,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=(
-        "Also: `slowwave mapping` (a producer's names of fields, for `land`) and `slowwave token` (who may post to"
-        " `capture`, or ask `mcp`).\n\n"
-        "`slowwave plan` says what a home of some size needs.\n\n"
+        "Also: `slowwave backup` (a copy of the home elsewhere), `slowwave restore` (that copy as a home again),"
+        " `slowwave verify` (which files are damaged), `slowwave plan` (what a home of some size needs), `slowwave mapping` (a producer's names of fields, for `land`) and"
+        " `slowwave token` (who may post to `capture`, or ask `mcp`).\n\n"
         "Home: $SLOWWAVE_HOME, or data/ in the working directory. Results go to stdout, all else to stderr.\n\n"
         f"Old names that work until the next release: {', '.join(OLD_NAMES)}. A terminal is told the new one."
     ),
@@ -123,7 +123,7 @@ def _exit_code(arguments: list[str] | None) -> int:
     commands: Any = typer.main.get_command(app)
     given = sys.argv[1:] if arguments is None else arguments
     # a path may be of any bytes; an id, a reason or a query is text
-    takes_paths = given[:1] in (["land"], ["import"], ["connect"], ["push"])
+    takes_paths = given[:1] in (["land"], ["import"], ["connect"], ["push"], ["backup"], ["restore"], ["verify"])
     if not takes_paths and any("\ud800" <= character <= "\udfff" for word in given for character in word):
         return _complain("the arguments are not UTF-8", 2)
     try:

@@ -269,12 +269,12 @@ def _is_day(name: str) -> bool:
 def _find_missing(lake: Lake, kept_runs: Collection[str], notes: FileNotes | None, there: set[str]) -> Iterator[Damage]:
     try:
         inputs = lake.ledger(DayInputs).filter(pl.col("run_id").is_in(list(kept_runs)))
+        # a release before this one had other tables
+        ours = lake.ledger(Runs).filter(pl.col("code_hash") == code_hash())["run_id"].implode()
         resolved = set(lake.ledger(QuarantineResolved, without=("raw_text", "header"))["quarantine_id"])
         refused = lake.ledger(Quarantine, without=("raw_text", "header"))
     except (pl.exceptions.PolarsError, OSError):  # said of the file itself
         return
-    # a release before this one had other tables
-    ours = lake.ledger(Runs).filter(pl.col("code_hash") == code_hash())["run_id"].implode()
     sure = set(partition_names(inputs.filter(pl.col("run_id").is_in(ours))).iter_rows())
     noted = notes.files if notes else {}
     yield from _find_missing_evidence(lake, partition_names(inputs), sure, noted, there)

@@ -61,8 +61,9 @@ Spans = Sequence[tuple[int, int]]
 
 def read_notes(root: Path) -> FileNotes | None:
     """Read what was noted of a folder; None where nothing was. Raises ValueError where the notes are damaged."""
+    path = root / NAME
     try:
-        packed = (root / NAME).read_bytes()
+        packed = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
     try:

@@ -12,7 +12,7 @@ from slowwave.flows.cli.shared import TextFormat
 from slowwave.flows.kernel.settings import settings_from_environment
 
 
-@command("slowwave verify", "slowwave verify /srv/slowwave --repair")
+@command("slowwave verify", "slowwave verify again --repair")
 def verify(
     homes: Annotated[list[str] | None, typer.Argument(help="Homes; none: $SLOWWAVE_HOME.", metavar="HOME...")] = None,
     repair: Annotated[
@@ -29,7 +29,7 @@ def verify(
     run_verify([Path(home) for home in homes or []], settings_from_environment(), repair=repair, output=output)
 
 
-@command("slowwave backup /mnt/backup/slowwave", "slowwave backup s3://bucket/slowwave --keep 30")
+@command("slowwave backup backups", "slowwave backup backups --keep 30", "slowwave backup backups --list")
 def backup(
     target: Annotated[str, typer.Argument(help="A folder outside of the home, or s3://BUCKET/PREFIX.")],
     list_: Annotated[bool, typer.Option("--list", help="List the backups there; make none.")] = False,
@@ -54,7 +54,7 @@ def backup(
         run_backup(settings, target, keep=keep, recipients=recipients or [], output=output)
 
 
-@command("slowwave restore /mnt/backup/slowwave", "slowwave restore s3://bucket/slowwave --to /srv/again")
+@command("slowwave restore backups --to again", "slowwave restore backups --backup latest --to another")
 def restore(
     target: Annotated[str, typer.Argument(help="Where backups are: a folder or s3://BUCKET/PREFIX.")],
     backup_id: Annotated[
