@@ -27,9 +27,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=(
-        "Also: `slowwave backup` (a copy of the home elsewhere), `slowwave restore` (that copy as a home again),"
-        " `slowwave verify` (which files are damaged), `slowwave plan` (what a home of some size needs), `slowwave mapping` (a producer's names of fields, for `land`) and"
-        " `slowwave token` (who may post to `capture`, or ask `mcp`).\n\n"
+        "Also: `slowwave mapping` (a producer's names of fields, for `land`) and `slowwave token` (who may post to"
+        " `capture`, or ask `mcp`).\n\n"
+        "Copies: `slowwave backup`, `slowwave restore`, `slowwave verify` (which files are damaged).\n\n"
+        "`slowwave plan` says what a home of some size needs.\n\n"
         "Home: $SLOWWAVE_HOME, or data/ in the working directory. Results go to stdout, all else to stderr.\n\n"
         f"Old names that work until the next release: {', '.join(OLD_NAMES)}. A terminal is told the new one."
     ),
