@@ -39,8 +39,9 @@ from slowwave.flows.lake.lifetime.tombstones import FOLDER as ERASED
 from slowwave.flows.lifetime.erasure import plan_erasure_again
 from slowwave.flows.lifetime.erasure_steps import erase_from_lake
 from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.landing.ledger_tables import Runs
 
-_DECISIONS, _KEY = f"lake/{Decisions.name}/", f"lake/{ERASED}/key"
+_DECISIONS, _RUNS, _KEY = f"lake/{Decisions.name}/", f"lake/{Runs.name}/", f"lake/{ERASED}/key"
 # What a night makes again, and what may name what was erased.
 _DERIVED = ("lake/evidence/", f"lake/{DIGESTS}", "serving/")
 _OWN = frozenset({".lock", "lake"})
@@ -163,12 +164,15 @@ class _Restore:
 
     def _later_erasures(self, home: Settings, aside: Path) -> Iterator[tuple[Path, Tombstones, pl.DataFrame]]:
         """Yield each lake that knows of erasures which this backup does not: its folder, tombstones, decisions."""
-        own = self._read_small(self._files, aside / "own")
+        own = self._read_small(self._header, self._files, aside / "own")
         known = _read_erasures(Lake(own))["row_hash"].implode()
+        runs = set(Lake(own).ledger(Runs)["run_id"])
         for root in (*self._newest_lake(aside / "newest"), home.lake_folder):
             if root == self._lake.root or not Lake(root).is_there():
                 continue
             try:
+                if runs.isdisjoint(Lake(root).ledger(Runs)["run_id"]):
+                    continue  # of another home
                 decided, tombstones = _read_erasures(Lake(root)), read_tombstones(root)
             except (pl.exceptions.PolarsError, duckdb.Error, OSError, ValueError):
                 _warn(f"the lake {root} is damaged: what was erased in it since the last backup is not known")
@@ -184,21 +188,21 @@ class _Restore:
                 return []
             files = read_files(self._place, header, self._seal)
             if _KEY in files:
-                return [self._read_small(files, aside)]
+                return [self._read_small(header, files, aside)]
         return []
 
-    def _read_small(self, files: Mapping[str, list[Any]], aside: Path) -> Path:
-        """Fetch what tells of erasures in a backup into a folder."""
+    def _read_small(self, header: dict[str, Any], files: Mapping[str, list[Any]], aside: Path) -> Path:
+        """Fetch what tells of erasures, and of runs, in a backup into a folder."""
         for name in files:
-            if name == _KEY or name.startswith(_DECISIONS):
+            if name == _KEY or name.startswith((_DECISIONS, _RUNS)):
                 path = aside / name.removeprefix("lake/")
                 path.parent.mkdir(parents=True, exist_ok=True)
-                self._fetch(name, files[name], path)
+                self._fetch(header, name, files[name], path)
         return aside
 
     def _read_format(self, aside: Path) -> str:
         path = aside / "FORMAT"
-        self._fetch("lake/FORMAT", self._files["lake/FORMAT"], path)
+        self._fetch(self._header, "lake/FORMAT", self._files["lake/FORMAT"], path)
         return path.read_text(encoding="utf-8").strip()
 
     def _path_of(self, name: str) -> Path:
@@ -212,7 +216,7 @@ class _Restore:
         storage = storage_of(path)
 
         def write(aside: Path) -> None:
-            self._fetch(name, of, aside)
+            self._fetch(self._header, name, of, aside)
             aside.chmod(aside.stat().st_mode & of[3] & 0o777)
             os.utime(aside, ns=(of[2], of[2]))
 
@@ -226,11 +230,11 @@ class _Restore:
         with storage.on_disk([path])[0].open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == of[0]
 
-    def _fetch(self, name: str, of: list[Any], to: Path) -> None:
-        """Fetch a file and check it. Raises UserError where it is damaged or gone."""
-        key = file_key(of[0], is_sealed=self._header["is_sealed"])
+    def _fetch(self, header: dict[str, Any], name: str, of: list[Any], to: Path) -> None:
+        """Fetch a file of a backup and check it. Raises UserError where it is damaged or gone."""
+        key = file_key(of[0], is_sealed=header["is_sealed"])
         try:
-            if self._header["is_sealed"]:
+            if header["is_sealed"]:
                 self._fetch_sealed(key, to)
             else:
                 self._place.fetch(key, to)

@@ -132,6 +132,11 @@ def test_what_was_erased_since_does_not_come_back(tmp_path: Path, target: Path, 
     report = again.land(ada(1))
     assert (report.total("accepted"), report.total("quarantined")) == (0, 1)
     assert find_in(again) == []
+    other = plain_home(tmp_path / "other")
+    assert other.ask("lake", "erase", "--memory", "m1", "--yes").returncode == 0
+    assert not (
+        restored(other, target, "--backup", first["id"], name="of-other").folder / "lake" / "erased"
+    ).exists() or (is_known_by == "the newest backup")
 
 
 def test_a_home_with_anything_in_it_is_not_overwritten(home: SmallHome, target: Path, tmp_path: Path) -> None:
