@@ -25,6 +25,8 @@ from otlp_documents import chat, span, traces
 from store_rows import heuristic, write_store
 
 from slowwave.data.sample import write_sample
+from slowwave.flows.care.alert_causes import CAUSES
+from slowwave.flows.care.alerts import read_rules
 from slowwave.flows.cli import main as cli
 from slowwave.flows.cli.groups import EXAMPLES
 from slowwave.flows.engines.settings import EngineSettings, engine_settings
@@ -164,8 +166,8 @@ def test_documented_command_runs(line: str, sandbox: Path, monkeypatch: pytest.M
     if "|" in line and "'" not in line:
         env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
         assert subprocess.run(["bash", "-c", line], env=env, check=False).returncode == 0
-    elif line.startswith("slowwave status"):
-        # the sample month lies in the past or the future of the machine's clock: fresh or not, it must say so
+    elif line.startswith(("slowwave status", "slowwave alerts test")):
+        # the sample month lies in the past or the future of the machine's clock, and no target is named: it must say so
         assert cli._exit_code(shlex.split(line)[1:]) in {0, 1}
     else:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))  # a client that asks nothing
@@ -331,7 +333,14 @@ def test_stated_params_are_params() -> None:
     blocks = _blocks("toml")
     assert len(blocks) > 1
     others = (
-        *("[notify]", "[engine]", "[experiments]", "[retention]", "[fields]", "[imports.", "[[connection]]"),
+        "[alerts]",
+        "[notify]",
+        "[engine]",
+        "[experiments]",
+        "[retention]",
+        "[fields]",
+        "[imports.",
+        "[[connection]]",
         "[publish_to]",
     )
     for block in blocks:
@@ -349,6 +358,15 @@ def test_stated_experiments_are_experiments(tmp_path: Path) -> None:
     (block,) = (block for block in _blocks("toml") if "[experiments]" in block)
     Settings(tmp_path).settings_file.write_text(block)
     assert read_design(Settings(tmp_path)).share == 0.1
+
+
+def test_stated_alerts_are_alerts(tmp_path: Path) -> None:
+    (block,) = (block for block in _blocks("toml") if "[alerts]" in block)
+    Settings(tmp_path).settings_file.write_text(block)
+    rules = read_rules(Settings(tmp_path))
+    assert len(rules.targets) > 1
+    assert [target.find_fault() for target in rules.targets if target.url.startswith("https")] == [""]
+    assert [cause.name for cause in CAUSES if f"`{cause.name}`" not in PAGES["flows/README.md"]] == []
 
 
 def test_stated_engines_are_engines(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ app = typer.Typer(
         " `capture`, or ask `mcp`).\n\n"
         "Copies: `slowwave backup`, `slowwave restore`, `slowwave verify` (which files are damaged).\n\n"
         "`slowwave plan` says what a home of some size needs.\n\n"
+        "`slowwave alerts` shows what somebody is alerted to, and `alerts test` tries it.\n\n"
         "Home: $SLOWWAVE_HOME, or data/ in the working directory. Results go to stdout, all else to stderr.\n\n"
         f"Old names that work until the next release: {', '.join(OLD_NAMES)}. A terminal is told the new one."
     ),

@@ -210,8 +210,10 @@ def run_nightly(
     Raises typer.Exit with code 1 when rows that failed a check had to be set aside, a file was left or refused whole,
     or more than `max_refused` of the rows were.
     """
+    from slowwave.flows.care.alerts import watch_night  # loads what a landing does without
+
     moment = as_of and asked_time("--as-of", as_of).isoformat()
-    with _told_if_it_fails(settings), unwind_at_sigterm():
+    with watch_night(settings, _note), _told_if_it_fails(settings), unwind_at_sigterm():
         _require_engine(settings, engine)
         _nightly(settings, moment, full, max_refused, leave_out, leave_in, engine)
 

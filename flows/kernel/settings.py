@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LONGEST_ROW = 64 * 10**6
 _SIZE = re.compile(r"([0-9]{1,9}) ?(kB|MB|GB|)", re.IGNORECASE)
-_SECTIONS = {"engine", "experiments", "imports", "landing", "notify", "publish_to", "retention"}
+_SECTIONS = {"alerts", "engine", "experiments", "imports", "landing", "metrics", "notify", "publish_to", "retention"}
 _UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 
 
@@ -78,6 +78,16 @@ class Settings:
     def capture_lock_file(self) -> Path:
         """Locked by who takes rows in over the network."""
         return self.home / ".capture"
+
+    @property
+    def alerts_lock_file(self) -> Path:
+        """Locked by who sends alerts."""
+        return self.home / ".alerts"
+
+    @property
+    def alerts_file(self) -> Path:
+        """Which causes of alerts are open, and who was alerted to them."""
+        return self.home / "alerts.json"
 
     @property
     def merge_lock_file(self) -> Path:

@@ -13,7 +13,7 @@ import string
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
@@ -25,6 +25,7 @@ from zoneinfo import ZoneInfo
 
 from slowwave.flows.ask.connection import find_run
 from slowwave.flows.ask.report import ensure_current_report, write_report
+from slowwave.flows.care.alerts import watch_night
 from slowwave.flows.engines.settings import engine_settings
 from slowwave.flows.imports.connections import received_deliveries
 from slowwave.flows.kernel.doors import home_doors
@@ -323,6 +324,12 @@ def _tell(settings: Settings, kind: str, status: str, message: str, **known: Any
             _say(kind, fault)
 
 
+def _watch(home: str) -> AbstractContextManager[None]:
+    """Ping and alert for a scheduled night; a command does it itself."""
+    settings = Settings(Path(home)) if home else settings_from_environment()
+    return watch_night(settings, partial(_say, "nightly")) if deployment.id is not None else nullcontext()
+
+
 def _adopt_entered_run(run: Run) -> Run:
     """The run, under the name that the command has entered it by."""
     before = _entered.get()
@@ -409,7 +416,7 @@ def nightly(
         address: A scheduler that runs already.
         workers: How many to start here.
     """
-    with _run(home, "nightly", name=engine, address=address, workers=workers) as (run, reporter):
+    with _watch(home), _run(home, "nightly", name=engine, address=address, workers=workers) as (run, reporter):
         result = plain.nightly(run, as_of=parse_as_of(as_of) if as_of else None, full=full)
         result = replace(result, report=run.stage("report", ensure_current_report, run.settings))
         reporter.link_report(result.report)

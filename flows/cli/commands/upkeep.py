@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -67,16 +67,39 @@ def disk(output: Annotated[TextFormat, typer.Option("--format", help="How it is 
     run_disk(settings_from_environment(), output=output)
 
 
-@command("slowwave status", "slowwave status --warn-hours 30 --error-hours 60 --format json")
+@command("slowwave status", "slowwave status --warn-hours 30 --error-hours 60 --format json", "slowwave status --alert")
 def status(
     output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
     warn_hours: Annotated[float, typer.Option(min=0, help="Older than this is a warning.")] = 26.0,
     error_hours: Annotated[float, typer.Option(min=0, help="Older than this is an error (exit code 1).")] = 50.0,
+    alert: Annotated[
+        bool, typer.Option("--alert", help="Also send the alerts that are due, and exit 1 where a night went wrong.")
+    ] = False,
 ) -> None:
     """Say how fresh each source and the publish are; exit 1 when something is too old or failed, for a monitor."""
     from slowwave.flows.care.status import run_status
 
-    run_status(settings_from_environment(), output=output, warn_hours=warn_hours, error_hours=error_hours)
+    settings, is_well = settings_from_environment(), True
+    if alert:
+        from slowwave.flows.care.alerts import alert_now
+
+        is_well = alert_now(settings)
+    run_status(settings, output=output, warn_hours=warn_hours, error_hours=error_hours)
+    if not is_well:
+        raise typer.Exit(1)
+
+
+@command("slowwave alerts", "slowwave alerts test")
+def alerts(
+    action: Annotated[
+        Literal["show", "test"], typer.Argument(help="Show what is open, or send a test to each target.")
+    ] = "show",
+    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
+) -> None:
+    """Show what somebody is alerted to, or test who is; `status --alert` and each night send what is due."""
+    from slowwave.flows.care.alerts import run_alerts, run_test
+
+    (run_test if action == "test" else run_alerts)(settings_from_environment(), output=output)
 
 
 @command("slowwave doctor", "slowwave doctor --fix")

@@ -76,8 +76,8 @@ def test_a_sound_home_is_well_and_keeps_no_trace(published: SmallHome, capsys: p
     assert max(map(len, text.splitlines())) <= 100
     assert published.contents() == before
     assert list(lines_of(published)) == [
-        "home", "doors", SECOND_HOMES, "params", "settings", "notify", "engine", "lake", "lock", "inbox", "leftovers",
-        "disk", "current", "evidence", "last night", "clock", "prefect home", "prefect server", "versions",
+        "home", "doors", SECOND_HOMES, "params", "settings", "notify", "alerts", "engine", "lake", "lock", "inbox",
+        "leftovers", "disk", "current", "evidence", "last night", "clock", "prefect home", "prefect server", "versions",
     ]  # fmt: skip
 
 
