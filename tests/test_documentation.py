@@ -334,6 +334,7 @@ def test_stated_params_are_params() -> None:
     assert len(blocks) > 1
     others = (
         "[alerts]",
+        "[metrics]",
         "[notify]",
         "[engine]",
         "[experiments]",

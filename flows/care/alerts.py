@@ -21,6 +21,7 @@ import typer
 
 from slowwave.flows.care.alert_causes import CAUSES, Cause, Failure, Finding, look_at_home, make_inert
 from slowwave.flows.care.alert_targets import AlertRules, Message, Target, alert_rules, call_url, send_to_each
+from slowwave.flows.care.metrics import write_textfile
 from slowwave.flows.kernel.checks import CheckLine, print_check_lines, worst
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import alerts_lock
@@ -236,7 +237,9 @@ def _make_message(
 
 @contextmanager
 def watch_night(settings: Settings, say: Say) -> Iterator[None]:
-    """Ping at the start and the end of a night, and send the alerts that follow from it; what goes wrong is said only.
+    """Ping at the start and the end of a night, send the alerts that follow from it, and write its metrics.
+
+    What goes wrong with that is said only.
 
     A night that is stopped from outside pings nothing more: whoever waits for the ping notices.
     """
@@ -246,7 +249,7 @@ def watch_night(settings: Settings, say: Say) -> Iterator[None]:
         say(f"nobody is alerted: {error}")
         rules = AlertRules()
     _ping(rules, "/start", "", say)
-    failure = ""
+    failure, is_over = "", True
     try:
         yield
     except typer.Exit:  # it ended, and what was left out is a cause of its own
@@ -255,20 +258,26 @@ def watch_night(settings: Settings, say: Say) -> Iterator[None]:
         failure = str(error) or type(error).__name__
         raise
     except BaseException:
-        rules = AlertRules()
+        is_over = False
         raise
     finally:
-        _ping(rules, "/fail" if failure else "", failure, say)
-        if rules.targets:
-            _alert_after_night(settings, rules, failure, say)
+        if is_over:
+            _look_after_night(settings, rules, failure, say)
 
 
-def _alert_after_night(settings: Settings, rules: AlertRules, failure: str, say: Say) -> None:
-    try:
-        for fault in check_home(settings, rules, utc_now(), failure=failure, is_night=True).faults:
+def _look_after_night(settings: Settings, rules: AlertRules, failure: str, say: Say) -> None:
+    _ping(rules, "/fail" if failure else "", failure, say)
+
+    def alert() -> list[str]:
+        return check_home(settings, rules, utc_now(), failure=failure, is_night=True).faults if rules.targets else []
+
+    for what, look in (("alerts", alert), ("metrics", lambda: [write_textfile(settings, utc_now())])):
+        try:
+            faults = look()
+        except Exception as error:  # noqa: BLE001 - the night is over, and how it ended is not to be hidden by this
+            faults = [f"{what}: {error or type(error).__name__}"]
+        for fault in filter(None, faults):
             say(fault)
-    except Exception as error:  # noqa: BLE001 - the night is over, and how it ended is not to be hidden by this
-        say(f"alerts could not be looked for: {type(error).__name__}: {error}")
 
 
 def _ping(rules: AlertRules, which: Pinged, failure: str, say: Say) -> None:

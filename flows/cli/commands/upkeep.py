@@ -69,7 +69,10 @@ def disk(output: Annotated[TextFormat, typer.Option("--format", help="How it is 
 
 @command("slowwave status", "slowwave status --warn-hours 30 --error-hours 60 --format json", "slowwave status --alert")
 def status(
-    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
+    output: Annotated[
+        Literal["text", "json", "prometheus"],
+        typer.Option("--format", help="How it is printed; prometheus: the metrics of the home."),
+    ] = "text",
     warn_hours: Annotated[float, typer.Option(min=0, help="Older than this is a warning.")] = 26.0,
     error_hours: Annotated[float, typer.Option(min=0, help="Older than this is an error (exit code 1).")] = 50.0,
     alert: Annotated[
