@@ -30,7 +30,7 @@ from slowwave.flows.capture.committer import Committer, Spool
 from slowwave.flows.capture.counts import ReceiverCounts
 from slowwave.flows.capture.limits import BufferedBytes, FullError, Limits, Rates, is_addressed, is_of_other_site
 from slowwave.flows.capture.posts import HttpAnswer, Post, Sender, Senders, Where, error_answer, later
-from slowwave.flows.care.metrics import CONTENT_TYPE, Samples, home_samples, metrics_text
+from slowwave.flows.care.metrics import CONTENT_TYPE, Samples, metrics_text
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.times import utc_now
@@ -251,9 +251,14 @@ class HomeSamples:
         async with self._looking:
             if time.monotonic() >= self._until:
                 with suppress(Exception):  # rows are taken in all the same
-                    self._samples = await asyncio.to_thread(home_samples, self._settings, utc_now())
+                    self._samples = await asyncio.to_thread(self._look)
                 self._until = time.monotonic() + _HOME_SECONDS
             return self._samples
+
+    def _look(self) -> Samples:
+        from slowwave.flows.care.home_metrics import home_samples  # loads what taking rows in does without
+
+        return home_samples(self._settings, utc_now())
 
 
 class _Takes:

@@ -21,7 +21,7 @@ import typer
 
 from slowwave.flows.care.alert_causes import CAUSES, Cause, Failure, Finding, look_at_home, make_inert
 from slowwave.flows.care.alert_targets import AlertRules, Message, Target, alert_rules, call_url, send_to_each
-from slowwave.flows.care.metrics import write_textfile
+from slowwave.flows.care.home_metrics import write_textfile
 from slowwave.flows.kernel.checks import CheckLine, print_check_lines, worst
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import alerts_lock

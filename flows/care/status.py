@@ -68,7 +68,7 @@ class Clock:
 
 
 def run_status(settings: Settings, *, output: str, warn_hours: float, error_hours: float) -> None:
-    """Print the status as `text` or `json`, or as `prometheus` the metrics of the home.
+    """Print the status as `text` or `json`.
 
     Raises typer.Exit with code 1 when any line is an error, typer.BadParameter when the thresholds are in disorder.
     """
@@ -88,10 +88,6 @@ def run_status(settings: Settings, *, output: str, warn_hours: float, error_hour
             "lines": [line.as_json() for line in lines],
         }
         typer.echo(json.dumps(report, indent=2))
-    elif output == "prometheus":
-        from slowwave.flows.care.metrics import home_samples, metrics_text
-
-        typer.echo(metrics_text(home_samples(settings, clock.now)), nl=False)
     else:
         print_check_lines(f"{state} · {settings.home} · {utc_text(clock.now)}", lines)
     if state == "error":

@@ -9,6 +9,7 @@ import typer
 from slowwave.flows.cli.groups import command
 from slowwave.flows.cli.shared import TextFormat
 from slowwave.flows.kernel.settings import settings_from_environment
+from slowwave.flows.kernel.times import utc_now
 
 
 @command("slowwave lake prune --keep 14", within="lake")
@@ -87,7 +88,12 @@ def status(
         from slowwave.flows.care.alerts import alert_now
 
         is_well = alert_now(settings)
-    run_status(settings, output=output, warn_hours=warn_hours, error_hours=error_hours)
+    if output == "prometheus":
+        from slowwave.flows.care.home_metrics import print_metrics
+
+        print_metrics(settings, utc_now())
+    else:
+        run_status(settings, output=output, warn_hours=warn_hours, error_hours=error_hours)
     if not is_well:
         raise typer.Exit(1)
 

@@ -15,7 +15,8 @@ from shared_homes import plain_home
 from small_home import SmallHome, interaction
 
 from slowwave.flows.care.alerts import watch_night
-from slowwave.flows.care.metrics import METRICS, Sample, home_samples, metrics_text
+from slowwave.flows.care.home_metrics import home_samples
+from slowwave.flows.care.metrics import METRICS, Sample, metrics_text
 from slowwave.flows.kernel.times import utc_now
 
 DASHBOARD = Path(__file__).parents[3] / "dashboards" / "bi" / "slowwave.grafana.json"
