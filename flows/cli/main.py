@@ -14,6 +14,7 @@ from slowwave.flows.cli.commands import logs, questions, results, safety, upkeep
 from slowwave.flows.cli.groups import OLD_NAMES, Commands, group
 from slowwave.flows.kernel.doors import home_doors
 from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.log_lines import level_of_lines, log_form
 from slowwave.flows.kernel.processes import StoppedExit, use_one_thread
 from slowwave.flows.kernel.settings import settings_from_environment
 
@@ -118,7 +119,9 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what the terminal's encoding lacks is written out, not an error
             stream.reconfigure(errors="backslashreplace")
-    sys.exit(_exit_code(arguments))
+    given = sys.argv[1:] if arguments is None else arguments
+    with log_form(given[0] if given else ""):
+        sys.exit(_exit_code(arguments))
 
 
 def _exit_code(arguments: list[str] | None) -> int:
@@ -135,7 +138,8 @@ def _exit_code(arguments: list[str] | None) -> int:
         return _complain("stopped", 130)
     except typer.TyperException as error:
         error.message = error.message.removeprefix("Value error, ")  # what pydantic says before what is wrong
-        error.show(sys.stderr)  # type: ignore[attr-defined] - every one that typer raises can show itself
+        with level_of_lines("error"):
+            error.show(sys.stderr)  # type: ignore[attr-defined] - every one that typer raises can show itself
         return error.exit_code
     except KeyboardInterrupt:
         return _complain("stopped", 130)
@@ -169,8 +173,9 @@ def _run(commands: Any, arguments: list[str] | None) -> Any:  # noqa: ANN401 - t
 def _complain(message: str, code: int) -> int:
     from slowwave.flows.kernel.terminal import terminal_safe
 
-    for line in message.splitlines():
-        sys.stderr.write(f"slowwave: {terminal_safe(line)}\n")
+    with level_of_lines("error"):
+        for line in message.splitlines():
+            sys.stderr.write(f"slowwave: {terminal_safe(line)}\n")
     return code
 
 

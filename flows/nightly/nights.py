@@ -58,7 +58,7 @@ def stopped_night(settings: Settings, rows: Sequence[Record]) -> Stopped | None:
 def last_good_night(rows: Sequence[Record]) -> datetime | None:
     """Return when the last night began that ended well; None where there is none."""
     return max(
-        (row["started_at"] for row in rows if row["kind"] == "nightly" and row["status"] in _ENDED_WELL), default=None
+        (row["started_at"] for row in rows if row["kind"] == "nightly" and row["status"] in ENDED_WELL), default=None
     )
 
 

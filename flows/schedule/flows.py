@@ -31,6 +31,7 @@ from slowwave.flows.imports.connections import received_deliveries
 from slowwave.flows.kernel.doors import home_doors
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.log_lines import log_form
 from slowwave.flows.kernel.processes import STOPPED, StoppedExit
 from slowwave.flows.kernel.progress import Lines, phase_of
 from slowwave.flows.kernel.settings import Settings, settings_from_environment
@@ -253,7 +254,9 @@ def _markdown_safe(text: str) -> str:
 def _say(kind: str, text: str) -> None:
     """A line on the standard error of `slowwave serve`, for a scheduled run; a command has its own screen."""
     if deployment.id is not None:
-        sys.stderr.write(f"{utc_now():%Y-%m-%d %H:%M:%S}Z {kind}: {terminal_safe(text)}\n")
+        with log_form(kind) as is_json:
+            at = "" if is_json else f"{utc_now():%Y-%m-%d %H:%M:%S}Z {kind}: "
+            sys.stderr.write(f"{at}{terminal_safe(text)}\n")
 
 
 @contextmanager
