@@ -17,7 +17,7 @@ from shared_homes import plain_home, taught_home
 from small_home import SmallHome, interaction, memory
 
 from slowwave.flows.care.alert_causes import CAUSES, make_inert
-from slowwave.flows.care.alert_targets import AlertRules
+from slowwave.flows.care.alert_targets import AlertRules, Target
 from slowwave.flows.care.alerts import Checked, check_home, read_rules, watch_night
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
@@ -110,6 +110,26 @@ def test_what_comes_back_is_told_anew(home: SmallHome, server: Taken) -> None:
     for after in (LATE, timedelta(0), LATE):
         check(home, rules, after)
     assert sent(server) == [("open", "late_night"), ("over", "late_night"), ("open", "late_night")]
+
+
+def test_who_knew_that_it_was_over_is_told_that_it_is_back_and_who_did_not_is_not(
+    home: SmallHome, server: Taken
+) -> None:
+    rules = state_rules(home, server.url("/good"), server.url("/bad"))
+    check(home, rules, LATE)
+    server.refused.add("/bad")
+    check(home, rules, is_night=True)
+    server.refused.clear()
+    check(home, rules, LATE, is_night=True)
+    late = ("open", "late_night")
+    assert sent(server, "/good") == [late, ("over", "late_night"), late]
+    assert sent(server, "/bad") == [late, ("over", "late_night")]
+
+
+def test_no_redirect_is_followed(home: SmallHome, server: Taken) -> None:
+    (fault,) = check(home, state_rules(home, server.url("/moved")), LATE).faults
+    assert "answered 302" in fault
+    assert server.paths() == ["/moved"]
 
 
 def test_a_target_that_never_answers_is_left_and_the_others_are_told(home: SmallHome, server: Taken) -> None:
@@ -352,6 +372,13 @@ def test_settings_that_cannot_be_understood_say_so_and_no_secret(tmp_path: Path,
     with watch_night(Settings(tmp_path), said.append):
         pass
     assert said[0].startswith("nobody is alerted: ")
+
+
+def test_what_a_target_says_of_itself_is_shown_without_its_secrets() -> None:
+    target = Target(f"json://me:{SECRET}%21@host.example/path-{SECRET}?token=abcd1234")
+    said = target.hide_secrets(f"json of host.example: me:{SECRET}! and path-{SECRET} with abcd1234 failed")
+    assert said == "json of …: me:… and … with … failed"
+    assert (target.label, SECRET in repr(target)) == ("json://…", False)
 
 
 def test_no_two_causes_have_a_name_or_a_title() -> None:

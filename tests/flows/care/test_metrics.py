@@ -50,7 +50,7 @@ def test_names_say_their_unit_and_are_unique() -> None:
 
 
 def test_labels_are_read_as_they_were_written() -> None:
-    evil = 'a"b\\c\nd{}'
+    evil = 'a"b\\n\nd{}'
     text = metrics_text({"slowwave_table_rows": [Sample(3, {"table": evil}), Sample(2**53, {"table": ""})]})
     assert parse(text) == {
         ("slowwave_table_rows", frozenset({("table", evil)})): 3,

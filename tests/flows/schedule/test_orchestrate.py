@@ -21,6 +21,7 @@ from typing import Any, cast
 
 import duckdb
 import pytest
+from alert_servers import Taken, http_server
 
 from slowwave.flows.kernel.errors import AuditFailedError, UserError
 from slowwave.flows.kernel.settings import Settings
@@ -56,6 +57,12 @@ def flows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
 
             yield orchestrate
     gc.collect()  # here, where those connections are excused
+
+
+@pytest.fixture
+def pinged() -> Iterator[Taken]:
+    with http_server() as taken:
+        yield taken
 
 
 @pytest.fixture
@@ -290,10 +297,11 @@ def test_summaries_hold_no_markup_of_their_content(flows: ModuleType) -> None:
 
 
 @pytest.mark.slow
-def test_serve_lands_and_publishes_until_it_is_told_to_stop(tmp_path: Path) -> None:
+def test_serve_lands_and_publishes_until_it_is_told_to_stop(tmp_path: Path, pinged: Taken) -> None:
     home, aside = tmp_path / "home", tmp_path / "aside"
     aside.mkdir()
     home.mkdir()
+    (home / "settings.toml").write_text(f'[alerts]\nping = "{pinged.url("/id")}"\n[metrics]\ntextfile = "night.prom"\n')
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
     environment |= {"SLOWWAVE_HOME": str(home), "TZ": "Pacific/Auckland"}
     command = [
@@ -319,6 +327,7 @@ def test_serve_lands_and_publishes_until_it_is_told_to_stop(tmp_path: Path) -> N
         trigger = "from prefect.deployments import run_deployment; run_deployment('nightly/schedule', timeout=0)"
         subprocess.run([sys.executable, "-c", trigger], env={**environment, "PREFECT_API_URL": url}, check=True)
         wait_until(lambda: "nightly: published as of" in (tmp_path / "log").read_text(), serve)
+        wait_until(lambda: pinged.paths() == ["/id/start", "/id"] and (home / "night.prom").exists(), serve)
         second = subprocess.run(command, env=environment, cwd=aside, capture_output=True, text=True, check=False)
         assert second.returncode == 1
         who = f"slowwave: `slowwave serve` (process {serve.pid} on "
