@@ -23,6 +23,7 @@ from slowwave.flows.care.alert_causes import CAUSES, Cause, Failure, Finding, lo
 from slowwave.flows.care.alert_targets import AlertRules, Message, Target, alert_rules, call_url, send_to_each
 from slowwave.flows.care.home_metrics import write_textfile
 from slowwave.flows.kernel.checks import CheckLine, print_check_lines, worst
+from slowwave.flows.kernel.doors import home_doors
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import alerts_lock
 from slowwave.flows.kernel.settings import Settings
@@ -273,7 +274,8 @@ def _look_after_night(settings: Settings, rules: AlertRules, failure: str, say: 
 
     for what, look in (("alerts", alert), ("metrics", lambda: [write_textfile(settings, utc_now())])):
         try:
-            faults = look()
+            with home_doors():
+                faults = look()
         except Exception as error:  # noqa: BLE001 - the night is over, and how it ended is not to be hidden by this
             faults = [f"{what}: {error or type(error).__name__}"]
         for fault in filter(None, faults):

@@ -414,6 +414,7 @@ def test_a_night_pings_at_its_start_and_at_its_end(home: SmallHome, server: Take
         "/id/start?rid=1", "/id?rid=1", "/id/start?rid=1", "/id/fail?rid=1", "/id/start?rid=1",
     ]  # fmt: skip
     assert [content for _, path, content in told if path.startswith("/id/fail")] == [b"no room in (the) disk"]
+    assert home.settings.alerts_file.stat().st_mode & 0o077 == 0
     assert sent(server) == [("open", "failed_night")]
 
 
