@@ -88,9 +88,9 @@ class MemoryHealth(Table):
         unit="0-1",
     )
     use_state: UseState = column(
-        "used: quoted or used. not_used: had half of its injections (by default) used it, a use should have been found,"
-        " and fewer are expected; it may be used at times. undetectable: hardly any would be found. unproven: too few"
-        " injections, or too many uses expected, to call it not used."
+        "used: quoted or used. not_used: of all its injections hardly a use is expected (0.02 by default), and had each"
+        " used it, one should have been found. undetectable: hardly any would be found. unproven: too few injections,"
+        " or too many uses expected, to call it not used."
     )
     cited_count: int = column(
         "Interactions whose answer itself names it (`memories_cited`, `cited/1`), found there or not: part of no other"

@@ -79,5 +79,6 @@ def test_days_sum_to_what_is_expected_and_its_interval(days: list[tuple[int, int
     assert row["used_expected_low"] == pytest.approx(max(expected - spread, 0), abs=1e-4)
     assert row["used_expected_high"] == pytest.approx(min(expected + spread, 120), abs=1e-4)
     assert (none["used_expected"], none["used_expected_high"], none["injected_use_expected"]) == (0, 0, 0)
-    assert row["use_state"] == "not_used"
+    assert row["use_state"] == ("not_used" if row["injected_use_expected"] <= 0.02 else "unproven")
+    assert states.row(3, named=True)["use_state"] == "not_used"
     assert dict(zip(TEXTS, states["use_state"], strict=True))["two words"] == "undetectable"
