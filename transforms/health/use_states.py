@@ -31,19 +31,22 @@ def word_masses(memories: pl.LazyFrame) -> pl.LazyFrame:
     """Return memory_id, mass (what its distinct words weigh), pool_size, words_count of memories with a text.
 
     `memories`: memory_id, project, status, content. A word that no other active memory of the project has weighs one
-    (in steps of 1/16), others the less the more have them.
+    (in steps of 1/16), others the less the more have them; memories with equal texts are one.
     """
     said = words(pl.col("content").str.slice(0, _CODE_POINTS))
     texts = memories.filter(pl.col("content").is_not_null()).select(
         "memory_id",
+        "content",
         pl.col("project").fill_null(""),
         (pl.col("status") == "active").fill_null(value=False).alias("is_active"),
         said.list.len().alias("words_count"),
         said.list.unique().alias("word"),
     )
-    pools = texts.group_by("project").agg(pl.col("is_active").sum().cast(pl.Int64).alias("pool_size"))
-    each = texts.select("memory_id", "project", "is_active", "word").explode("word")
-    shared = each.group_by("project", "word").agg(pl.col("is_active").sum().cast(pl.Int64).alias("frequency"))
+    held = texts.group_by("project", "content").agg(pl.col("is_active").any(), pl.col("word").first())
+    pools = held.group_by("project").agg(pl.col("is_active").sum().cast(pl.Int64).alias("pool_size"))
+    known = held.select("project", "is_active", "word").explode("word")
+    shared = known.group_by("project", "word").agg(pl.col("is_active").sum().cast(pl.Int64).alias("frequency"))
+    each = texts.select("memory_id", "project", "word").explode("word")
     most_rare = ((pl.col("pool_size") + 1) / 1.5).clip(1.5)
     rarity = (_STEP * ((most_rare * 1.5) / (pl.col("frequency").clip(1) + 0.5)).log() / most_rare.log()).round()
     most = (pl.col("pool_size") // _COMMON_SHARE).clip(_LEAST_COMMON, _MOST_COMMON)

@@ -54,6 +54,13 @@ def test_only_active_memories_of_the_project_make_a_word_common() -> None:
     assert {id_: told for id_, told in detect(memories(TEXTS), *others).items() if id_ in TEXTS} == alone
 
 
+def test_copies_of_a_memory_change_nothing() -> None:
+    copies = {f"copy {n}": TEXTS["rare"] for n in range(20)}
+    told = detect(memories(TEXTS | COMMON | copies))
+    assert {id_: found for id_, found in told.items() if id_ not in copies} == detect(memories(TEXTS | COMMON))
+    assert {told[id_] for id_ in copies} == {told["rare"]}
+
+
 @given(st.permutations([*(TEXTS | COMMON)]))
 def test_what_words_weigh_is_the_same_in_any_order(order: list[str]) -> None:
     texts = TEXTS | COMMON
