@@ -148,7 +148,8 @@ class MemoryHealth(Table):
     )
     confidence_high: float | None = column("Upper end of the credible interval. NULL: as confidence.", unit="0-1")
     lift: float | None = column(
-        "Observed minus expected success of the interactions that had it, less the bias that its placebo shows, drawn"
+        "Observed minus expected success of the interactions that had it (injected; for same_task and matched also if"
+        " a use was found, which where no injection is logged it rests on alone), less the bias that its placebo shows, drawn"
         " towards the mean of all memories of its basis. NULL: nothing comparable, or a placebo that is not 0. What it"
         " means depends on `lift_basis`.",
         unit="-1-1",
