@@ -149,9 +149,9 @@ class MemoryHealth(Table):
     confidence_high: float | None = column("Upper end of the credible interval. NULL: as confidence.", unit="0-1")
     lift: float | None = column(
         "Observed minus expected success of the interactions that had it (injected; for same_task and matched also if"
-        " a use was found, which where no injection is logged it rests on alone), less the bias that its placebo shows, drawn"
-        " towards the mean of all memories of its basis. NULL: nothing comparable, or a placebo that is not 0. What it"
-        " means depends on `lift_basis`.",
+        " a use was found, on which alone it rests where no injection is logged), less the bias that its placebo shows,"
+        " drawn towards the mean of all memories of its basis. NULL: nothing comparable, or a placebo that is not 0."
+        " What it means depends on `lift_basis`.",
         unit="-1-1",
     )
     lift_low: float | None = column("Lower end of its interval, by sessions. NULL: as lift.", unit="-1-1")
