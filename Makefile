@@ -85,9 +85,9 @@ LOCK := $(BIN)/python -m uv --quiet pip compile pyproject.toml --universal --pyt
 lock: $(STAMPS)/venv ## Work out both lock files anew from pyproject.toml (ARGS=--upgrade takes the newest versions)
 	@$(PIP) install "uv>=0.9,<1"
 	@echo "Locking what running needs"
-	@$(LOCK) --group build --output-file requirements.lock $(ARGS)
+	@$(LOCK) --group build --extra dashboard --output-file requirements.lock $(ARGS)
 	@echo "Locking what development needs"
-	@$(LOCK) --group build --group dev --extra dask --extra llm --extra mcp --extra otlp --extra postgres --extra ray --extra s3 --constraints requirements.lock --output-file requirements-dev.lock $(ARGS)
+	@$(LOCK) --group build --group dev --extra all --constraints requirements.lock --output-file requirements-dev.lock $(ARGS)
 
 clean: ## Remove the environment, builds and caches; never the lake or what was published
 	@rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis

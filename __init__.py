@@ -19,7 +19,7 @@ from slowwave.flows.land.writer import Writer, WriterStats, default_writer, flus
 if TYPE_CHECKING:
     from slowwave.flows.land.hold_back import Chosen, HoldBackDesign, hold_back
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Chosen",
