@@ -24,6 +24,7 @@ from slowwave.flows.care.surroundings import (
     bucket_lacks,
     clock_line,
     engine_line,
+    extras_line,
     prefect_server_line,
     settings_line,
     versions_line,
@@ -106,6 +107,7 @@ def doctor_lines(settings: Settings) -> list[CheckLine]:
         run_check("prefect home", lambda: _folder("prefect home", settings.prefect_home, "PREFECT_HOME")),
         run_check("prefect server", prefect_server_line),
         run_check("versions", versions_line),
+        run_check("extras", extras_line),
     ]
     return lines
 

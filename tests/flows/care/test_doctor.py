@@ -21,7 +21,7 @@ from shared_homes import plain_home
 from small_home import SmallHome, interaction
 
 from slowwave.flows.care import doctor
-from slowwave.flows.care.surroundings import clock_line, prefect_server_line
+from slowwave.flows.care.surroundings import EXTRAS, clock_line, prefect_server_line
 from slowwave.flows.cli.main import main
 from slowwave.flows.kernel import store
 from slowwave.flows.kernel.checks import CheckLine
@@ -78,6 +78,7 @@ def test_a_sound_home_is_well_and_keeps_no_trace(published: SmallHome, capsys: p
     assert list(lines_of(published)) == [
         "home", "doors", SECOND_HOMES, "params", "settings", "notify", "alerts", "engine", "lake", "lock", "inbox",
         "leftovers", "disk", "current", "evidence", "last night", "clock", "prefect home", "prefect server", "versions",
+        "extras",
     ]  # fmt: skip
 
 
@@ -350,6 +351,19 @@ def test_versions_are_held_against_what_the_project_asks_for(home: SmallHome, mo
     assert line.says == (
         f"polars is {metadata.version('polars')} (wanted <1); no-such-package is not installed (wanted >=3)"
     )
+
+
+def test_extras_that_are_missing_say_what_they_add(home: SmallHome, monkeypatch: pytest.MonkeyPatch) -> None:
+    extras = set(metadata.metadata("slowwave").get_all("Provides-Extra") or [])
+    assert set(EXTRAS) == extras - {"all"}
+    assert lines_of(home)["extras"].says == f"installed: {', '.join(EXTRAS)}"  # as set up to run these tests
+    wanted = ["no-such-package; extra == 's3'", "polars; extra == 'mcp'", "no-such-package; python_version < '3'"]
+    monkeypatch.setattr(metadata, "requires", lambda _: wanted)
+    line = lines_of(home)["extras"]
+    assert line.state == "ok"
+    assert "s3" not in line.says.splitlines()[0].partition(";")[0]
+    assert line.says.splitlines()[1:] == [f"s3 would add {EXTRAS['s3']}"]
+    assert line.says.splitlines()[0].endswith("install 'slowwave[s3]'")
 
 
 def test_the_lock_is_told(published: SmallHome) -> None:
