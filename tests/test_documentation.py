@@ -65,6 +65,8 @@ ELSEWHERE = (
     "make ",
     "duckdb ",
     ".venv/bin/pip install ",
+    "pip install ",
+    "uv tool install ",
     "export SLOWWAVE_LLM_URL=",
     "export SLOWWAVE_LAKE=",
     "export AWS_",
