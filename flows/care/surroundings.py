@@ -47,6 +47,7 @@ EXTRAS: Mapping[str, str] = {
     "otlp": "OpenTelemetry as protobuf in `slowwave capture`, not only as JSON",
     "postgres": "`slowwave publish-to postgresql://…`",
     "s3": "a lake in a bucket (SLOWWAVE_LAKE=s3://…)",
+    "age": "backups sealed with age",
     "llm": "a language model that judges new memories",
 }
 _SHOWN_PACKAGES = ("duckdb", "polars", "prefect", "pyarrow", "pydantic")
