@@ -232,8 +232,10 @@ def test_copies_of_a_text_are_found_as_it_is_and_change_no_other_memory(asked, t
     assert found.filter(pl.col("memory_id").is_in([one["memory_id"] for one in once])).equals(alone)
     of = pl.col("memory_id").str.split(" ").list.last().alias("memory_id")
     likewise = found.filter(pl.col("memory_id").str.contains(" ")).with_columns(of)
-    counts = pl.Series([one["memory_id"].split(" ")[-1] for one in again], dtype=pl.String).value_counts(name="copies")
-    told = alone.join(counts.rename({"": "memory_id"}), on="memory_id")
+    counts = pl.Series("memory_id", [one["memory_id"].split(" ")[-1] for one in again], dtype=pl.String).value_counts(
+        name="copies"
+    )
+    told = alone.join(counts, on="memory_id", maintain_order="left")
     assert likewise.height == told["copies"].sum()
     assert likewise.unique().sort("interaction_id", "memory_id").equals(told.drop("copies"))
 
