@@ -40,7 +40,7 @@ _CLOCK_TOLERANCE = timedelta(minutes=1)
 # What each extra adds, by its name in pyproject.toml.
 EXTRAS: Mapping[str, str] = {
     "dashboard": "`slowwave dashboard`, and the charts of the report",
-    "fast": "compiled loops: nights of many texts take about half as long, with the same results",
+    "fast": "compiled loops: nights of many texts take a third less time, with the same results",
     "dask": "`nightly --engine dask`",
     "ray": "`nightly --engine ray`",
     "mcp": "`slowwave mcp`, by which agents ask",
