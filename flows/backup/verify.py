@@ -34,7 +34,6 @@ _MENDS = {
     "backup": "put it back from a backup: `{command} restore TARGET --to FOLDER` brings all of it",
     "owner": "move it out of the home",
 }
-_ASIDE = "damaged"
 
 
 def run_verify(homes: Sequence[Path], settings: Settings, *, repair: bool, output: str) -> None:
@@ -146,7 +145,7 @@ def _move_derived(settings: Settings, lake: Lake, found: Sequence[Damage]) -> in
             if first == "lake" and not isinstance(storage_of(path), Folder):
                 storage_of(path).remove([path])
                 continue
-            to = settings.home / _ASIDE / one.path
+            to = settings.damaged / one.path
             make_durable_folder(to.parent)
             path.replace(to)
     return len(goes)
@@ -168,4 +167,4 @@ def _print_report(report: dict[str, Any]) -> None:
             typer.echo(terminal_safe(f"  → {says.format(command=this_command())}"))
     if report["moved"]:
         moved = format_count(report["moved"], "file was", "files were")
-        typer.echo(terminal_safe(f"{moved} moved to {report['home']}/{_ASIDE}"))
+        typer.echo(terminal_safe(f"{moved} moved to {report['home']}/damaged"))

@@ -136,6 +136,11 @@ class Settings:
         return self.home / "tokens.json"
 
     @property
+    def damaged(self) -> Path:
+        """Where `slowwave verify --repair` moves what a night makes again."""
+        return self.home / "damaged"
+
+    @property
     def mappings(self) -> Path:
         """Declared mappings, `NAME.toml` each: under which names producers have the fields of the contract."""
         return self.home / "mappings"

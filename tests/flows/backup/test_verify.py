@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from damaged_homes import DrawnDamage, damage_home, find_in, hash_tables, mend_home
-from erasable_home import AS_OF, KEPT, USER, erasable
+from erasable_home import AS_OF, USER, erasable
 from released_homes import RELEASES, released_home
 from shared_homes import plain_home
 from small_home import SmallHome, memory
@@ -121,8 +121,10 @@ def test_what_is_erased_expired_or_decided_is_no_damage(whole: SmallHome, tmp_pa
     home.ask("lake", "retain", "--yes")
     assert find_in(home) == []
     home.settings.settings_file.unlink()
+    home.settings.damaged.mkdir()
+    (home.settings.damaged / "moved.parquet").write_text(USER)
     assert home.ask("lake", "erase", "--user", USER, "--yes").returncode in {0, 1}
     assert find_in(home) == []
     assert home.ask("sql", "SELECT 1", "--as-of", "2026-03-06").returncode == 0
     assert find_in(home) == []
-    assert KEPT
+    assert not any(home.settings.damaged.iterdir())
