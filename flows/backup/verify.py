@@ -88,14 +88,18 @@ def _find_serving_damage(settings: Settings, lake: Lake, *, is_ledger_whole: boo
         is_told = is_ledger_whole or path.stem in published or path.suffix != ".duckdb"
         if is_told and not path.name.startswith("."):
             yield from _judge_published(settings, path, published.get(path.stem), notes)
-    for name, was in notes.files.items():
-        is_young = was.changed_ns / 10**9 > time.time() - GRACE_SECONDS  # an older one may have been pruned
-        if name.startswith("runs/") and is_young and not (settings.serving / name).exists():
-            yield Damage(f"serving/{name}", "missing", "it was there after the last night", "night")
+    young = time.time() - GRACE_SECONDS  # an older one may have been pruned
+    gone = {
+        name
+        for name, was in notes.files.items()
+        if name.startswith("runs/") and was.changed_ns / 10**9 > young and not (settings.serving / name).exists()
+    }
+    for name in sorted(gone):
+        yield Damage(f"serving/{name}", "missing", "it was there after the last night", "night")
     is_link = settings.current.is_symlink()
     if settings.current.exists() and not is_link:
         yield Damage("serving/current.duckdb", "foreign", "it is no link: a copy that followed links made it", "night")
-    elif published and linked_run(settings) is None:
+    elif published and linked_run(settings) is None and not (is_link and str(settings.current.readlink()) in gone):
         says = "what it links is gone" if is_link else "nothing is linked as current, and runs have published"
         yield Damage("serving/current.duckdb", "missing", says, "night")
 
@@ -158,7 +162,11 @@ def _print_report(report: dict[str, Any]) -> None:
     if not found:
         typer.echo(terminal_safe(f"{report['home']}: nothing is wrong"))
         return
-    typer.echo(terminal_safe(f"{report['home']}: {format_count(len(found), 'file is', 'files are')} not as they were"))
+    typer.echo(
+        terminal_safe(
+            f"{report['home']}: {format_count(len(found), 'file is not as it was', 'files are not as they were')}"
+        )
+    )
     for mend, says in _MENDS.items():
         of = [one for one in found if one["mend"] == mend]
         for one in of:
