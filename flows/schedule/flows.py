@@ -113,7 +113,9 @@ class _NoStackTrace(logging.Filter):
     """Takes Prefect's stack traces from faults the user can mend: the state and the command say them in a sentence."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return True: the line is written, without a stack trace, and to Prefect's pages only."""
+        """Whether the record is written; that of a fault is, without its stack trace, and to Prefect's pages only."""
+        if record.exc_info and isinstance(record.exc_info[1], CancelledRun):  # the state has said it already
+            return False
         if record.exc_info and isinstance(record.exc_info[1], UserError | OSError | TerminationSignal):
             record.exc_info, record.is_for_pages = None, True
         return True
