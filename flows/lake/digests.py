@@ -129,6 +129,12 @@ def note_folder(folder: Path, lake: Lake, started_at: datetime) -> None:
     _note_files(folder, _spans_until_now(lake, started_at))
 
 
+def remove_half_noted(folder: Path) -> None:
+    """Remove what a killed run has left of its notes; the caller holds the writer lock."""
+    for left in folder.glob(f".{NAME}.*{TEMPORARY}"):
+        left.unlink(missing_ok=True)
+
+
 def _spans_until_now(lake: Lake, started_at: datetime) -> Spans:
     return [*written_spans(lake.ledger(Runs)), (_ns(started_at) - _SLACK_NS, _ns(None))]
 

@@ -270,6 +270,12 @@ def _note_digests(run: Run, is_erasing: bool) -> None:
     note_folder(run.settings.serving, run.lake, run.started_at)
 
 
+def _remove_half_noted(run: Run) -> None:
+    from slowwave.flows.lake.digests import remove_half_noted
+
+    remove_half_noted(run.settings.serving)
+
+
 def _complete_erasure(run: Run, removed: Counter[str]) -> CompletedErasure | None:
     from slowwave.flows.lifetime.erasure_steps import complete_erasure
 
@@ -334,6 +340,7 @@ def _newest_change(lake: Lake) -> datetime:
 
 def _record_skipped(run: Run, plan: BuildPlan, why: str, asked: str) -> NightlyResult:
     as_of = plan.log.as_of
+    _remove_half_noted(run)
     run.record(run.ledger_row("skipped", as_of=as_of, message=why, input_hash=plan.input_hash))
     current = current_run(run.settings)
     return NightlyResult(run.run_id, "skipped", why, as_of, run.imported, run.landed, plan, [], [], current, asked)
