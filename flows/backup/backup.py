@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from slowwave.flows.kernel.progress import print_lines
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import on_disk, storage_of
 from slowwave.flows.kernel.terminal import format_count, size_shown, terminal_safe
-from slowwave.flows.kernel.times import is_run_id, new_run_id, utc_iso, utc_now
+from slowwave.flows.kernel.times import is_run_id, new_run_id, run_id_time, utc_iso, utc_now
 from slowwave.flows.lake.current import bucket_of, linked_run
 from slowwave.flows.lake.digests import NAME as DIGESTS
 from slowwave.flows.lake.digests import walk_files
@@ -40,6 +41,9 @@ _BACKUPS, _FILES = "backups", "files"
 _LISTINGS, _PAUSE_SECONDS, _WAIT_SECONDS = 20, 0.2, 600.0
 # No two homes have the same of these, unless one is a copy of the other.
 _OWN_ROWS = tuple(f"lake/{table.name}/" for table in (*LANDED, RunFiles, Runs))
+_LARGEST = 2**63
+_SAID = dict.fromkeys(("made_at", "home", "run_id", "list_sha256", "uses_sha256"), str)
+_SAID |= {"is_sealed": bool, **dict.fromkeys(("files", "bytes", "new_bytes"), int)}
 _PUBLISHED = "lake/published/"  # of a lake in a bucket: the serving file itself is in the backup
 
 
@@ -98,10 +102,11 @@ def _make_backup(settings: Settings, place: Place, seal: Seal) -> dict[str, Any]
     used = sorted({of[0] for of in files.values()})
     _check_same_home(place, before, {of[0] for name, of in files.items() if name.startswith(_OWN_ROWS)})
     current = linked_run(settings)
-    backup_id = new_run_id(utc_now())
+    backup_id = _new_id(before)
     packed = zstandard.compress(json.dumps(files).encode())
     place.put(f"{_BACKUPS}/{backup_id}.files", seal.seal_bytes(packed))
-    place.put(f"{_BACKUPS}/{backup_id}.uses", Seal().seal_bytes(zstandard.compress("\n".join(used).encode())))
+    packed_uses = zstandard.compress("\n".join(used).encode())
+    place.put(f"{_BACKUPS}/{backup_id}.uses", Seal().seal_bytes(packed_uses))
     header = {
         "id": backup_id,
         "made_at": utc_iso(utc_now()),
@@ -114,9 +119,18 @@ def _make_backup(settings: Settings, place: Place, seal: Seal) -> dict[str, Any]
         "new_bytes": copier.new_bytes,
         "is_sealed": bool(seal.recipients),
         "list_sha256": hashlib.sha256(packed).hexdigest(),
+        "uses_sha256": hashlib.sha256(packed_uses).hexdigest(),
     }
     place.put(f"{_BACKUPS}/{backup_id}.json", Seal().seal_bytes(json.dumps(header).encode()))
     return header
+
+
+def _new_id(before: list[dict[str, Any]]) -> str:
+    """Return an id that sorts last: under a clock that was set back, `--keep` would else remove the newest."""
+    backup_id = new_run_id(utc_now())
+    if before and backup_id <= before[-1]["id"]:
+        return new_run_id(run_id_time(before[-1]["id"]) + timedelta(microseconds=1))
+    return backup_id
 
 
 def _read_known(place: Place, header: dict[str, Any]) -> dict[str, list[Any]]:
@@ -228,7 +242,7 @@ def file_key(sha256: str, *, is_sealed: bool) -> str:
 
 def _check_same_home(place: Place, before: list[dict[str, Any]], ours: set[str]) -> None:
     """Raises UserError where the last backup there is another home's: then it shares no file of the lake with this."""
-    if before and ours and not ours & _read_used(place, before[-1]["id"]):
+    if before and ours and not ours & _read_used(place, before[-1]):
         message = (
             f"{place.url} has backups of {before[-1]['home']}, which shares no file with this home: "
             "nothing was changed; name another place"
@@ -236,8 +250,19 @@ def _check_same_home(place: Place, before: list[dict[str, Any]], ours: set[str])
         raise UserError(message)
 
 
-def _read_used(place: Place, backup_id: str) -> set[str]:
-    packed = place.read(f"{_BACKUPS}/{backup_id}.uses")
+def _read_used(place: Place, header: dict[str, Any]) -> set[str]:
+    """Return the digests that a backup needs. Raises UserError unless they are those that were written."""
+    key = f"{_BACKUPS}/{header['id']}.uses"
+    try:
+        packed = place.read(key)
+    except FileNotFoundError:
+        packed = b""
+    if hashlib.sha256(packed).hexdigest() != header["uses_sha256"]:
+        message = (
+            f"{place.url}/{key} is damaged or gone, so nobody knows which bytes may go: nothing was removed; "
+            f"name another place, or remove {_BACKUPS}/{header['id']}.json there, and that backup is gone"
+        )
+        raise UserError(message)
     return set(zstandard.ZstdDecompressor().decompress(packed).decode().splitlines())
 
 
@@ -248,11 +273,21 @@ def read_headers(place: Place) -> list[dict[str, Any]]:
         backup_id = Path(key).stem
         if key == f"{_BACKUPS}/{backup_id}.json" and is_run_id(backup_id):
             try:
-                found.append({**json.loads(place.read(key)), "id": backup_id})
-            except (ValueError, TypeError) as error:
+                found.append(_checked_header({**json.loads(place.read(key)), "id": backup_id}))
+            except (ValueError, TypeError, KeyError) as error:
                 message = f"{place.url}/{key} is damaged: remove it, and that backup is gone ({error})"
                 raise UserError(message) from error
     return found
+
+
+def _checked_header(header: dict[str, Any]) -> dict[str, Any]:
+    """Return what is said of a backup. Raises KeyError or ValueError where somebody else has written it."""
+    for name, kind in _SAID.items():
+        said = header[name]
+        if type(said) is not kind or (isinstance(said, int) and not 0 <= said < _LARGEST):
+            message = f"{name} is not as it was written"
+            raise ValueError(message)
+    return header
 
 
 def read_files(place: Place, header: dict[str, Any], seal: Seal) -> dict[str, list[Any]]:
@@ -270,11 +305,20 @@ def read_files(place: Place, header: dict[str, Any], seal: Seal) -> dict[str, li
             seal.open(io.BytesIO(packed), opened)
             packed = opened.getvalue()
         if hashlib.sha256(packed).hexdigest() == header["list_sha256"]:
-            return json.loads(zstandard.ZstdDecompressor().decompress(packed))
-    except FileNotFoundError:
+            files = json.loads(zstandard.ZstdDecompressor().decompress(packed))
+            if isinstance(files, dict) and all(map(_is_entry, files.values())):
+                return files
+    except (FileNotFoundError, ValueError, zstandard.ZstdError):
         pass
     message = f"{place.url}/{key} is damaged or gone: restore another backup (`slowwave backup TARGET --list`)"
     raise UserError(message)
+
+
+def _is_entry(of: Any) -> bool:  # noqa: ANN401 - of JSON
+    """Return whether this can be a file's digest, bytes, time of change and permissions."""
+    if not isinstance(of, list) or [type(one) for one in of] != [str, int, int, int]:
+        return False
+    return all(-_LARGEST <= number < _LARGEST for number in of[1:])
 
 
 def _remove_old(place: Place, keep: int | None) -> list[str]:
@@ -284,7 +328,7 @@ def _remove_old(place: Place, keep: int | None) -> list[str]:
     for suffix in ("json", "files", "uses"):  # what makes it one first
         place.remove([f"{_BACKUPS}/{one}.{suffix}" for one in gone])
     left = [one for one in headers if one["id"] not in gone]
-    used = {sha256 for one in left for sha256 in _read_used(place, one["id"])}
+    used = {sha256 for one in left for sha256 in _read_used(place, one)}
     place.remove([key for key in place.keys(_FILES) if Path(key).stem not in used])
     return gone
 
@@ -357,6 +401,7 @@ def _home_files(settings: Settings) -> Iterator[tuple[str, list[tuple[str, Liste
 
 def _add_file(found: dict[str, ListedFile], name: str, path: Path) -> None:
     try:
+        path = Path(os.path.realpath(path))  # settings may be a link to what another tool keeps
         status = path.stat()
     except FileNotFoundError:
         return

@@ -264,8 +264,8 @@ def read_identities(file: str | None) -> Seal:
         return Seal()
     try:
         lines = Path(file).expanduser().read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"the file of keys {file} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}"
+    except (OSError, ValueError, RuntimeError) as error:  # no UTF-8, no path, no home of a user
+        message = f"the file of keys {file} cannot be read: {getattr(error, 'strerror', None) or error}"
         raise UserError(message) from error
     texts = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     from_str = _load_age().x25519.Identity.from_str

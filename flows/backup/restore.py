@@ -92,6 +92,9 @@ def _find_backup(headers: list[dict[str, Any]], backup: str, place: Place) -> di
 
 def _check_names(place: Place, files: Mapping[str, list[Any]]) -> None:
     """Raises UserError where a name leads out of a home: somebody else has written it."""
+    if "lake/FORMAT" not in files:
+        message = f"{place.url} has no lake in that backup: nothing was changed; restore another one"
+        raise UserError(message)
     for name, (sha256, *_) in files.items():
         parts = name.split("/")
         is_ours = parts[0] in _PLACES if len(parts) > 1 else name.endswith((".toml", ".json"))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +60,9 @@ def _verify_home(settings: Settings, *, repair: bool) -> dict[str, Any]:
     if not lake.is_there():
         message = f"there is no home in {settings.home}: name one, or set SLOWWAVE_HOME"
         raise UserError(message)
-    found = list(find_damage(settings, lake))
-    moved = _move_derived(settings, lake, found) if repair else 0
+    with writer_lock(settings, "verify") if repair else nullcontext():  # what a night has begun is not moved
+        found = list(find_damage(settings, lake))
+        moved = _move_derived(settings, lake, found) if repair else 0
     report = {"home": str(settings.home), "lake": str(settings.lake), "writing": holder(settings), "moved": moved}
     return {**report, "findings": [vars(one) for one in found]}
 
@@ -142,16 +145,15 @@ def _check_published(path: Path, hashes: Sequence[str]) -> str:
 def _move_derived(settings: Settings, lake: Lake, found: Sequence[Damage]) -> int:
     """Move what a night makes again out of its way; return how many files went. In a bucket it is removed."""
     goes = [one for one in found if one.mend == "night" and one.problem != "missing"]
-    with writer_lock(settings, "verify"):
-        for one in goes:
-            first, _, rest = one.path.partition("/")
-            path = (lake.root if first == "lake" else settings.serving) / rest
-            if first == "lake" and not isinstance(storage_of(path), Folder):
-                storage_of(path).remove([path])
-                continue
-            to = settings.damaged / one.path
-            make_durable_folder(to.parent)
-            path.replace(to)
+    for one in goes:
+        first, _, rest = one.path.partition("/")
+        path = (lake.root if first == "lake" else settings.serving) / rest
+        if first == "lake" and not isinstance(storage_of(path), Folder):
+            storage_of(path).remove([path])
+            continue
+        to = settings.damaged / one.path
+        make_durable_folder(to.parent)
+        shutil.move(path, to)  # the lake may lie on another disk
     return len(goes)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import resource
@@ -212,13 +213,91 @@ def test_a_name_that_leads_out_of_a_home_is_refused(home: SmallHome, target: Pat
         packed = zstandard.compress(json.dumps({**files, name: next(iter(files.values()))}).encode())
         path.write_bytes(packed)
         header = json.loads(manifests(target)[0].read_text())
-        import hashlib
-
         header["list_sha256"] = hashlib.sha256(packed).hexdigest()
         manifests(target)[0].write_text(json.dumps(header))
         code, said = refused(home, "restore", str(target), "--to", str(tmp_path / "again"))
         assert (code, "is of no home" in said) == (1, True), name
     assert not (tmp_path / "again").exists()
+
+
+def _rewrite_listing(target: Path, change: Callable[[dict[str, Any], dict[str, Any]], object]) -> None:
+    """Let `change` edit what the only backup says of itself and of its files, as a person might with care."""
+    (listing,), (said,) = (target / "backups").glob("*.files"), manifests(target)
+    header, files = json.loads(said.read_text()), json.loads(zstandard.decompress(listing.read_bytes()))
+    change(header, files)
+    packed = zstandard.compress(json.dumps(files).encode())
+    listing.write_bytes(packed)
+    said.write_text(json.dumps({**header, "list_sha256": hashlib.sha256(packed).hexdigest()}))
+
+
+@pytest.mark.parametrize("at", range(4))
+def test_an_entry_that_no_backup_wrote_is_told_and_the_next_backup_is_made(
+    home: SmallHome, target: Path, tmp_path: Path, at: int
+) -> None:
+    backed_up(home, target)
+
+    def change(_: dict[str, Any], files: dict[str, Any]) -> None:
+        files["lake/FORMAT"][at] = 10**40 if at else None
+
+    _rewrite_listing(target, change)
+    code, said = refused(home, "restore", str(target), "--to", str(tmp_path / "again"))
+    assert (code, "is damaged or gone" in said) == (1, True)
+    assert not (tmp_path / "again").exists()
+    backed_up(home, target)
+    assert hash_tables(restored(home, target)) == hash_tables(home)
+
+
+def test_a_backup_without_a_lake_is_told(home: SmallHome, target: Path, tmp_path: Path) -> None:
+    backed_up(home, target)
+    _rewrite_listing(target, lambda _, files: files.pop("lake/FORMAT"))
+    code, said = refused(home, "restore", str(target), "--to", str(tmp_path / "again"))
+    assert (code, "no lake" in said) == (1, True)
+
+
+@pytest.mark.parametrize("change", [{"bytes": 10**400}, {"bytes": "many"}, {"is_sealed": 0}, {"run_id": []}])
+def test_what_no_backup_says_of_itself_is_told(home: SmallHome, target: Path, change: dict[str, Any]) -> None:
+    backed_up(home, target)
+    _rewrite_listing(target, lambda header, _: header.update(change))
+    for command in (("restore", str(target)), ("backup", str(target)), ("backup", str(target), "--list")):
+        code, said = refused(home, *command)
+        assert (code, "is damaged: remove it" in said, next(iter(change)) in said) == (1, True, True)
+
+
+@pytest.mark.parametrize("damage", ["truncated", "gone", "of no file"])
+def test_a_damaged_list_of_uses_removes_no_bytes(home: SmallHome, target: Path, damage: str) -> None:
+    backed_up(home, target)
+    before = blobs(target)
+    (path,) = (target / "backups").glob("*.uses")
+    if damage == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:20] if damage == "truncated" else zstandard.compress(b""))
+    code, said = refused(home, "backup", str(target), "--keep", "1")
+    assert (code, f"{path.name} is damaged or gone" in said) == (1, True)
+    assert blobs(target) == before
+    assert hash_tables(restored(home, target)) == hash_tables(home)
+    path.with_suffix(".json").unlink()
+    backed_up(home, target)
+
+
+def test_the_newest_backup_stays_when_the_clock_was_set_back(home: SmallHome, target: Path) -> None:
+    backed_up(home, target)
+    for path in list((target / "backups").iterdir()):
+        path.rename(path.with_name(f"20990101T000000000000-abcd{path.suffix}"))
+    home.settings.params_file.write_text("# of the second\n")
+    made = backed_up(home, target, "--keep", "1")
+    assert made["removed"] == ["20990101T000000000000-abcd"]
+    assert restored(home, target).settings.params_file.read_text() == "# of the second\n"
+
+
+def test_settings_that_are_a_link_come_back_as_a_file(home: SmallHome, target: Path, tmp_path: Path) -> None:
+    (tmp_path / "kept-elsewhere.toml").write_text("[landing]\n")
+    home.settings.settings_file.symlink_to(tmp_path / "kept-elsewhere.toml")
+    done = home.run("backup", str(target))  # it had no end
+    assert done.returncode == 0, done.stderr
+    again = restored(home, target)
+    assert not again.settings.settings_file.is_symlink()
+    assert again.settings.settings_file.read_text() == "[landing]\n"
 
 
 def test_hostile_names_of_deliveries_come_back(home: SmallHome, target: Path) -> None:
@@ -275,6 +354,9 @@ def test_a_sealed_backup_is_read_with_its_key_alone(home: SmallHome, target: Pat
         code, said = refused(home, "restore", str(target), "--to", again, *options)
         assert (code, told in said) == (1, True)
     assert refused(home, "backup", str(target), "--age", "age1wrong")[0] == 2
+    for file in ("~nobody-of-that-name/key", "a\x00b"):
+        code, said = refused(home, "restore", str(target), "--to", again, "--identity", file)
+        assert (code, "cannot be read" in said) == (1, True)
     assert hash_tables(restored(home, target, "--identity", str(tmp_path / "mine"))) == hash_tables(home)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import random
 import shutil
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from damaged_homes import DrawnDamage, damage_home, find_in, hash_tables, mend_home
@@ -15,6 +18,7 @@ from released_homes import RELEASES, released_home
 from shared_homes import plain_home
 from small_home import SmallHome, memory
 
+from slowwave.flows.backup import verify
 from slowwave.flows.lake.digests import NAME
 
 _SEEDS = range(12)
@@ -69,6 +73,43 @@ def test_a_night_makes_again_what_was_moved_out_of_its_way(tmp_path: Path) -> No
     home.nightly(AS_OF, full=True)
     assert find_in(home) == []
     assert hash_tables(home) == whole
+
+
+def test_what_is_moved_may_come_from_another_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disks = [Path("/dev/shm"), Path("/var/tmp")]  # noqa: S108 - one of them is another disk
+    other = next((one for one in disks if one.is_dir() and one.stat().st_dev != tmp_path.stat().st_dev), None)
+    if other is None:
+        pytest.skip("there is no other disk")
+    home = plain_home(tmp_path / "home", AS_OF)
+    with tempfile.TemporaryDirectory(dir=other) as folder:
+        monkeypatch.setenv("SLOWWAVE_LAKE", shutil.move(home.folder / "lake", f"{folder}/lake"))
+        evidence = next(home.settings.lake_folder.rglob("evidence/**/*.parquet"))
+        os.truncate(evidence, 100)
+        done = home.ask("verify", "--repair")
+        assert (done.returncode, "1 file was moved to" in done.stdout) == (1, True), done.stderr
+        assert not evidence.exists()
+        assert len(list(home.settings.damaged.rglob("*.parquet"))) == 1
+
+
+def test_what_is_repaired_is_looked_for_while_nobody_else_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = plain_home(tmp_path / "home")
+    find, locked = verify.find_damage, []
+
+    def find_and_look(*arguments: Any) -> Any:
+        with home.settings.lock_file.open("rb") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                locked.append(True)
+        return find(*arguments)
+
+    monkeypatch.setattr(verify, "find_damage", find_and_look)
+    assert home.ask("verify").returncode == 0
+    assert locked == []
+    assert home.ask("verify", "--repair").returncode == 0
+    assert locked == [True]
 
 
 def test_several_homes_are_named_and_none_is_an_error(tmp_path: Path) -> None:
