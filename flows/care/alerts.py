@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -139,9 +139,24 @@ def _read_state(settings: Settings) -> AlertState:
     """What is noted; nothing where the file is not there, or is not what was written."""
     try:
         noted = json.loads(settings.alerts_file.read_bytes())
-        return AlertState([OpenAlert(**one) for one in noted["alerts"]], dict(noted["failed"]))
-    except (OSError, ValueError, TypeError, KeyError):
+        failed = dict(noted["failed"])
+        for at in failed.values():
+            _time(at)
+        return AlertState(list(map(_read_alert, noted["alerts"])), failed)
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return AlertState()
+
+
+def _read_alert(noted: dict[str, Any]) -> OpenAlert:
+    """Return an alert as it was noted. Raises TypeError or ValueError where it cannot have been."""
+    alert = OpenAlert(**noted)
+    for at in (alert.began_at, alert.ended_at or alert.began_at):
+        _time(at)
+    told, told_over = [*alert.told], [*alert.told_over]
+    if not all(isinstance(text, str) for text in (alert.cause, alert.subject, *told, *told_over)):
+        message = "an alert is noted in texts"
+        raise TypeError(message)
+    return replace(alert, told=told, told_over=told_over)
 
 
 def _write_state(settings: Settings, state: AlertState) -> str:

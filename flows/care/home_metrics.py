@@ -108,7 +108,11 @@ def textfile(settings: Settings) -> Path | None:
     if not isinstance(named, str) or not named.endswith(".prom"):
         message = f"{settings.settings_file} cannot be used: [metrics] textfile is a path that ends in .prom"
         raise UserError(message)
-    return settings.home / Path(named).expanduser()
+    try:
+        return settings.home / Path(named).expanduser()
+    except RuntimeError as error:
+        message = f"{settings.settings_file} cannot be used: [metrics] textfile names a user who has no home here"
+        raise UserError(message) from error
 
 
 def write_textfile(settings: Settings, now: datetime) -> str:
@@ -117,7 +121,7 @@ def write_textfile(settings: Settings, now: datetime) -> str:
         path = textfile(settings)
         if path is not None:
             _write_for_all(path, metrics_text(home_samples(settings, now)))
-    except (UserError, OSError) as error:
+    except (UserError, OSError, ValueError) as error:  # ValueError: a path that no system has
         return f"metrics were not written: {error}"
     return ""
 

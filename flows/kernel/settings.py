@@ -158,7 +158,7 @@ class Settings:
             stated = tomllib.loads(path.read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             return {}
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        except (OSError, ValueError, RecursionError) as error:  # no UTF-8, no TOML, a number of 5,000 digits
             message = f"{path} cannot be used: {error}"
             raise UserError(message) from error
         table = stated.get(section, {})

@@ -125,8 +125,8 @@ def doctor(
 
 @command("slowwave plan --per-day 100000 --memories 10000", "slowwave plan --per-day 1000 --days 365 --format json")
 def plan(
-    per_day: Annotated[int, typer.Option(min=0, help="Interactions a day.", metavar="N")],
-    memories: Annotated[int, typer.Option(min=0, help="Memories in all.", metavar="N")] = 1_000,
+    per_day: Annotated[int, typer.Option(min=0, max=10**12, help="Interactions a day.", metavar="N")],
+    memories: Annotated[int, typer.Option(min=0, max=10**12, help="Memories in all.", metavar="N")] = 1_000,
     days: Annotated[int, typer.Option(min=1, max=36_500, help="How long logs are kept.", metavar="N")] = 30,
     output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
 ) -> None:

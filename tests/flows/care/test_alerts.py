@@ -126,6 +126,28 @@ def test_who_knew_that_it_was_over_is_told_that_it_is_back_and_who_did_not_is_no
     assert sent(server, "/bad") == [late, ("over", "late_night")]
 
 
+@pytest.mark.parametrize(
+    "noted",
+    [
+        "[]",
+        "[" * 100_000,
+        '{"alerts": [{"cause": "failed_night", "subject": "", "began_at": "yesterday"}], "failed": {}}',
+        '{"alerts": [{"cause": "late_night", "subject": "", "began_at": 5}], "failed": {}}',
+        '{"alerts": [{"cause": [], "subject": "", "began_at": "2026-03-01T00:00:00Z"}], "failed": {}}',
+        '{"alerts": [{"cause": "late_night", "subject": "", "began_at": "2026-03-01", "told": [[1]]}], "failed": {}}',
+        '{"alerts": [{"cause": "late_night", "subject": "", "began_at": "2026-03-01", "told": null}], "failed": {}}',
+        '{"alerts": [], "failed": {"x": "soon"}}',
+    ],
+)
+def test_what_was_noted_and_is_damaged_is_noted_anew(home: SmallHome, server: Taken, noted: str) -> None:
+    home.settings.alerts_file.write_text(noted)
+    rules = state_rules(home, server.url())
+    assert check(home, rules, LATE).faults == []
+    assert sent(server) == [("open", "late_night")]
+    assert check(home, rules, LATE, is_night=True).faults == []
+    assert len(server.requests) == 1
+
+
 def test_no_redirect_is_followed(home: SmallHome, server: Taken) -> None:
     (fault,) = check(home, state_rules(home, server.url("/moved")), LATE).faults
     assert "answered 302" in fault

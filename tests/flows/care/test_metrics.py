@@ -15,7 +15,7 @@ from shared_homes import plain_home
 from small_home import SmallHome, interaction
 
 from slowwave.flows.care.alerts import watch_night
-from slowwave.flows.care.home_metrics import home_samples
+from slowwave.flows.care.home_metrics import home_samples, write_textfile
 from slowwave.flows.care.metrics import METRICS, Sample, metrics_text
 from slowwave.flows.kernel.times import utc_now
 
@@ -115,6 +115,9 @@ def test_a_file_that_no_collector_reads_is_refused(home: SmallHome) -> None:
     with watch_night(home.settings, said.append):
         pass
     assert ".prom" in said[0]
+    for name, says in (("~nobody-of-that-name/a.prom", "has no home"), ("a\\u0000.prom", "null byte")):
+        home.settings.settings_file.write_text(f'[metrics]\ntextfile = "{name}"\n')
+        assert says in write_textfile(home.settings, utc_now())
 
 
 def test_status_prints_them(home: SmallHome) -> None:

@@ -79,6 +79,9 @@ def test_the_command_says_the_same_in_words_and_as_json() -> None:
     )
 
 
-@pytest.mark.parametrize("given", [["--per-day", "-1"], ["--per-day", "many"], [], ["--per-day", "1", "--days", "0"]])
+@pytest.mark.parametrize(
+    "given",
+    [["--per-day", "-1"], ["--per-day", "1" * 400], ["--per-day", "many"], [], ["--per-day", "1", "--days", "0"]],
+)
 def test_what_is_no_size_is_wrong_usage(given) -> None:
     assert CliRunner().invoke(cli.app, ["plan", *given]).exit_code == 2
