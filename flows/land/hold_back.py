@@ -76,8 +76,7 @@ def read_design(settings: Settings) -> HoldBackDesign:
 def make_design(stated: Mapping[str, Any]) -> HoldBackDesign:
     """Return the design that keys of `[experiments]` state. Raises UserError for a value that one cannot have."""
     share, by, seed = stated.get("share", 0.0), stated.get("by", "memory"), stated.get("seed", "")
-    is_number = isinstance(share, (int, float)) and not isinstance(share, bool)
-    _require(is_number and 0 <= share <= _LARGEST_SHARE, "share", f"a number from 0 to {_LARGEST_SHARE}, such as 0.1")
+    _require_share(share)
     _require(by in _UNITS, "by", " or ".join(map(repr, _UNITS)))
     _require(isinstance(seed, str), "seed", "a text")
     lists = {name: stated.get(name, []) for name in ("projects", "exclude")}
@@ -88,6 +87,15 @@ def make_design(stated: Mapping[str, Any]) -> HoldBackDesign:
     _require(start is None or end is None or start < end, "end", "later than start")
     projects, exclude = frozenset(lists["projects"]), frozenset(lists["exclude"])
     return HoldBackDesign(float(share), by, projects, exclude, start, end, seed)
+
+
+def _require_share(share: object) -> None:
+    is_met = _is_number(share) and 0 <= share <= _LARGEST_SHARE  # type: ignore[operator] - it is a number
+    _require(is_met, "share", f"a number from 0 to {_LARGEST_SHARE}, such as 0.1")
+
+
+def _is_number(stated: object) -> bool:
+    return isinstance(stated, (int, float)) and not isinstance(stated, bool)
 
 
 def _require(is_met: bool, name: str, wanted: str) -> None:
@@ -143,8 +151,9 @@ def hold_back(
     try:
         for one in ids:
             memory, score = one if isinstance(one, (tuple, list)) and len(one) == _ID_AND_SCORE else (one, None)
-            scores.setdefault(str(memory), score if isinstance(score, (int, float)) else None)
+            scores.setdefault(str(memory), score if _is_number(score) else None)
         used = _settled_design() if design is None else design
+        _require_share(used.share)  # nobody has checked one that was made by hand
         if used.draws_in(project, at or datetime.now(UTC)):
             return _draw_each(scores, used, project, key)
     except Exception as error:  # noqa: BLE001 - an agent answers, whatever is wrong with an experiment

@@ -396,6 +396,13 @@ def test_settings_that_cannot_be_understood_say_so_and_no_secret(tmp_path: Path,
     assert said[0].startswith("nobody is alerted: ")
 
 
+@pytest.mark.parametrize("value", ["9" * 5_000, "[" * 5_000])
+def test_settings_that_no_reader_takes_say_so(home: SmallHome, value: str) -> None:
+    home.settings.settings_file.write_text(f"[alerts]\ntargets = {value}\n")
+    done = home.ask("alerts")
+    assert (done.returncode, "settings.toml cannot be used" in done.stderr) == (1, True)
+
+
 def test_what_a_target_says_of_itself_is_shown_without_its_secrets() -> None:
     target = Target(f"json://me:{SECRET}%21@host.example/path-{SECRET}?token=abcd1234")
     said = target.hide_secrets(f"json of host.example: me:{SECRET}! and path-{SECRET} with abcd1234 failed")

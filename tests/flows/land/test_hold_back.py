@@ -63,6 +63,17 @@ def test_what_is_logged_is_what_was_drawn(ids, key, project, share, by) -> None:
     assert again.inject == chosen.inject
 
 
+@pytest.mark.parametrize("share", [1.0, 5, -1, float("nan"), "half", None, True])
+def test_a_design_made_by_hand_that_cannot_be_used_holds_nothing_back(share) -> None:
+    design = HoldBackDesign(share=share)
+    assert hold_back(["a", ("b", True)], key="k", design=design) == (["a", "b"], [], {"memories_used": ["a", "b"]})
+
+
+def test_a_score_that_is_no_number_is_none() -> None:
+    log = hold_back([("a", True), ("b", 0.5)], key="k", design=HoldBackDesign(share=0.5)).log
+    assert [offer["score"] for offer in log["memories_offered"]] == [None, 0.5]
+
+
 def test_each_memory_is_held_back_as_often_as_was_said_and_apart_from_the_others() -> None:
     counts = [0, 0, 0]
     for at in range(20_000):
