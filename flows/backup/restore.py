@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -152,18 +153,29 @@ class _Restore:
         """
         marker = self._lake.root / "FORMAT"
         self._write_text(marker, f"{RESTORING}{self._header['id']}")
-        with tempfile.TemporaryDirectory(prefix="slowwave-restore-") as aside:
-            later = list(self._later_erasures(home, Path(aside)))
+        with self._hold_folder() as aside:
+            later = list(self._later_erasures(home, aside))
             goes_on = [name for name in self._files if not later or not name.startswith(_DERIVED)]
             with ThreadPoolExecutor(max_workers=AT_ONCE if isinstance(storage_of(marker), Folder) else 1) as pool:
                 list(pool.map(self._bring_file, (name for name in goes_on if name != "lake/FORMAT")))
-            number = self._read_format(Path(aside))
+            number = self._read_format(aside)
             erased = self._erase(later) if later else None
         run_id = self._header["run_id"]
         if run_id and f"serving/runs/{run_id}.duckdb" in goes_on:
             link_current(self._settings, run_id)
         self._write_text(marker, str(LAKE_FORMAT) if later else number)
         return erased
+
+    @contextmanager
+    def _hold_folder(self) -> Iterator[Path]:
+        """Hold a folder of the home for a while; what a restore has left there that was killed goes first."""
+        folder = self._settings.home / ".restore"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(mode=0o700)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _later_erasures(self, home: Settings, aside: Path) -> Iterator[tuple[Path, Tombstones, pl.DataFrame]]:
         """Yield each lake that knows of erasures which this backup does not: its folder, tombstones, decisions."""

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -401,6 +402,7 @@ def test_after_a_killed_restore_the_home_is_refused_and_the_next_goes_on(
 ) -> None:
     backed_up(home, target)
     again = SmallHome(tmp_path / "again")
+    outside = set(Path(tempfile.gettempdir()).glob("slowwave-restore-*"))
     _kill_when(
         _start(home, "restore", str(target), "--to", str(again.folder)),
         lambda: len(list((again.folder / "lake").rglob("*.parquet"))) > files,
@@ -409,6 +411,8 @@ def test_after_a_killed_restore_the_home_is_refused_and_the_next_goes_on(
         code, said = refused(again, "nightly", "--plan")
         assert (code, "run `slowwave restore` again" in said) == (1, True)
         assert restored(home, target).folder == again.folder
+    assert set(Path(tempfile.gettempdir()).glob("slowwave-restore-*")) <= outside
+    assert not (again.folder / ".restore").exists()
     assert hash_tables(again) == hash_tables(home)
     assert find_in(again) == []
 
