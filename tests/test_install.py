@@ -77,7 +77,7 @@ def test_a_night_needs_no_extra(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(f"import sys\nsys.modules.update(dict.fromkeys({hidden}))\n")
     paths = [tmp_path, ROOT / "tests/support/homes", ROOT / "tests/support/logs"]
     picture = ["report", "--format", "png", "--to", str(tmp_path / "a.png")]
-    asked = [picture, ["sql", "most_referenced"], ["dashboard"]]
+    asked = [picture, ["sql", "most_referenced"], ["dashboard"], ["backup", "s3://bucket/home"]]
     done = subprocess.run(
         [sys.executable, "-c", _NIGHT, str(tmp_path / "home"), json.dumps(ROWS), json.dumps(asked)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))},
@@ -88,13 +88,14 @@ def test_a_night_needs_no_extra(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     codes = {name: code for name, (code, _) in json.loads(done.stdout).items()}
     said = {name.split()[0]: text for name, (_, text) in json.loads(done.stdout).items()}
-    assert [name for name, code in codes.items() if code] == [" ".join(picture), "dashboard"]
+    assert [name for name, code in codes.items() if code] == [" ".join(picture), "dashboard", "backup s3://bucket/home"]
     page = Path(said["night"]).read_text()
     assert 'class="chart"' not in page
     assert page.count("<code>slowwave[dashboard]</code>, which draws the chart, is not installed") == 2
     assert page.count("references_by_day") == 1  # the rows stand there, and how to list all
     assert said["dashboard"].count("\n") == 1
     assert said["dashboard"].endswith("-m pip install 'slowwave[dashboard]'\n")
+    assert said["backup"].startswith("slowwave: a bucket needs the package obstore: ")
 
 
 # ------------------------------------------------------------------------------------------------------------ the wheel
