@@ -155,7 +155,10 @@ def hold_back(
         used = _settled_design() if design is None else design
         _require_share(used.share)  # nobody has checked one that was made by hand
         if used.draws_in(project, at or datetime.now(UTC)):
-            return _draw_each(scores, used, project, key)
+            if key is None or key == "":  # all would be drawn alike: what one interaction is not given, none is
+                message = "the key is empty: name the interaction, session or user that is drawn for"
+                raise UserError(message)  # noqa: TRY301 - it is logged as whatever else cannot be used
+            return _draw_each(scores, used, project, str(key))
     except Exception as error:  # noqa: BLE001 - an agent answers, whatever is wrong with an experiment
         _warn(f"nothing is held back: {error}")
     return Chosen([*scores], [], {"memories_used": [*scores]})

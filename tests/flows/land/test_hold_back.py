@@ -42,7 +42,7 @@ def test_the_draw_of_a_release_never_changes() -> None:
 
 @given(
     st.lists(st.one_of(TEXT, st.tuples(TEXT, st.floats()))),
-    TEXT,
+    st.text(min_size=1, max_size=20),
     TEXT,
     st.floats(0, 0.9),
     st.sampled_from(["memory", "all"]),
@@ -128,6 +128,28 @@ def test_settings_that_cannot_be_used_hold_nothing_back_and_are_told_once(tmp_pa
             assert hold_back(FOUND, key=str(key)).inject == ["m-1", "m-2", "m-3", "m-4"]
     assert len(caplog.records) == 1
     assert "nothing is held back" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("key", "design", "why"),
+    [
+        ("", HALF, "the key is empty"),
+        (None, HALF, "the key is empty"),
+        ("1", HoldBackDesign(share=1.5), "a number from 0 to 0.9"),
+        ("1", HoldBackDesign(share=0.5, projects="shop"), "a list of texts"),
+    ],
+)
+def test_what_is_given_and_cannot_be_used_holds_nothing_back_and_is_told(key, design, why, caplog) -> None:
+    with caplog.at_level(logging.WARNING):
+        chosen = hold_back(FOUND, key=key, project="shop", design=design)
+    assert (chosen.held_back, list(chosen.log)) == ([], ["memories_used"])
+    assert why in caplog.text
+
+
+def test_a_number_as_key_draws_as_its_text() -> None:
+    assert [hold_back(FOUND, key=key, design=HALF) for key in range(9)] == [
+        hold_back(FOUND, key=str(key), design=HALF) for key in range(9)
+    ]
 
 
 @pytest.mark.parametrize("ids", [None, 7, [None], [3, ("a", "b", "c")], [("a", "much")], iter(())])
