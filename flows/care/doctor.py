@@ -19,6 +19,7 @@ import polars as pl
 import typer
 
 from slowwave.flows.care.alerts import read_rules
+from slowwave.flows.care.home_metrics import textfile
 from slowwave.flows.care.setup_lines import connected_lines, receiver_lines
 from slowwave.flows.care.surroundings import (
     bucket_lacks,
@@ -82,6 +83,7 @@ def doctor_lines(settings: Settings) -> list[CheckLine]:
         run_check("settings", lambda: settings_line(settings)),
         run_check("notify", lambda: _notify(settings)),
         run_check("alerts", lambda: _alerts(settings)),
+        run_check("metrics", lambda: _metrics(settings)),
         run_check("engine", lambda: engine_line(settings)),
         *(line for line in connected_lines(settings, utc_now()) if line.state == "error"),
     ]
@@ -213,6 +215,16 @@ def _alerts(settings: Settings) -> CheckLine:
         return CheckLine("alerts", "ok", "nobody is alerted: [alerts] in settings.toml names targets")
     says = f"{format_count(len(rules.targets), 'target')} named; `slowwave alerts test` sends to each"
     return CheckLine("alerts", "ok", says)
+
+
+def _metrics(settings: Settings) -> CheckLine:
+    path = textfile(settings)
+    if path is None:
+        return CheckLine("metrics", "ok", "no file of metrics is written: [metrics] in settings.toml names one")
+    if not can_be_written(path.parent):
+        todo = f"make it, or mend [metrics] in {settings.settings_file}"
+        return CheckLine("metrics", "error", f"{path.parent} is no folder that you can write", todo)
+    return CheckLine("metrics", "ok", f"each night writes {path}")
 
 
 def _lake(lake: Lake) -> CheckLine:

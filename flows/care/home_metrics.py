@@ -121,8 +121,11 @@ def write_textfile(settings: Settings, now: datetime) -> str:
         path = textfile(settings)
         if path is not None:
             _write_for_all(path, metrics_text(home_samples(settings, now)))
-    except (UserError, OSError, ValueError) as error:  # ValueError: a path that no system has
+    except (UserError, ValueError) as error:  # ValueError: a path that no system has
         return f"metrics were not written: {error}"
+    except OSError as error:
+        wanted = "let [metrics] in settings.toml name a file in a folder that is there and can be written"
+        return f"metrics were not written ({error.strerror}): {wanted}"
     return ""
 
 

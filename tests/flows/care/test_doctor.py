@@ -76,10 +76,19 @@ def test_a_sound_home_is_well_and_keeps_no_trace(published: SmallHome, capsys: p
     assert max(map(len, text.splitlines())) <= 100
     assert published.contents() == before
     assert list(lines_of(published)) == [
-        "home", "doors", SECOND_HOMES, "params", "settings", "notify", "alerts", "engine", "lake", "lock", "inbox",
-        "leftovers", "disk", "current", "evidence", "last night", "clock", "prefect home", "prefect server", "versions",
-        "extras",
+        "home", "doors", SECOND_HOMES, "params", "settings", "notify", "alerts", "metrics", "engine", "lake", "lock",
+        "inbox", "leftovers", "disk", "current", "evidence", "last night", "clock", "prefect home", "prefect server",
+        "versions", "extras",
     ]  # fmt: skip
+
+
+def test_a_file_of_metrics_that_no_night_can_write_is_told(published: SmallHome) -> None:
+    folder = published.folder.with_name("node")
+    for stated, state in (("a.txt", "error"), ("a.prom", "error"), ("a.prom", "ok")):
+        published.settings.settings_file.write_text(f'[metrics]\ntextfile = "{folder}/{stated}"\n')
+        assert (stated, lines_of(published)["metrics"].state) == (stated, state)
+        if stated == "a.prom":
+            folder.mkdir(exist_ok=True)
 
 
 def test_no_home_is_well_and_stays_absent(home: SmallHome, capsys: pytest.CaptureFixture[str]) -> None:
