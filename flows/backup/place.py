@@ -91,8 +91,13 @@ def open_place(target: str, settings: Settings) -> Place:
     for ours in (settings.home, *lake):
         own = ours.absolute().resolve()
         if resolved.is_relative_to(own) or own.is_relative_to(resolved):
-            message = f"the backup {folder} and {ours} lie in each other: what takes one takes both; name another place"
+            message = (
+                f"{folder} is in {ours} or around it: what takes one takes both; name another place for the backup"
+            )
             raise WrongUsageError(message)
+    if folder.exists() and not folder.is_dir():
+        message = f"{folder} is a file: name a folder for the backup"
+        raise WrongUsageError(message)
     return _Folder(str(folder), folder)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import shutil
 import sys
 import time
@@ -79,7 +80,8 @@ def run_restore(
         lines.append(
             ("erased", f"{rows} of what was erased since did not come back; a nightly builds and publishes anew")
         )
-    print_lines(f"{into.home} is as it was in backup {header['id']}", lines, [f"{this_command()} nightly"])
+    home = "" if to is None else f"SLOWWAVE_HOME={shlex.quote(str(into.home))} "
+    print_lines(f"{into.home} is as it was in backup {header['id']}", lines, [f"{home}{this_command()} nightly"])
 
 
 def _find_backup(headers: list[dict[str, Any]], backup: str, place: Place) -> dict[str, Any]:

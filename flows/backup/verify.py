@@ -33,7 +33,7 @@ from slowwave.transforms.landing.ledger_tables import Runs
 
 _MENDS = {
     "night": "`{command} nightly --full` makes it again",
-    "backup": "put it back from a backup: `{command} restore TARGET --to FOLDER` brings all of it",
+    "backup": "copy it back from a backup, which `{command} restore TARGET --to FOLDER` brings",
     "owner": "move it out of the home",
 }
 

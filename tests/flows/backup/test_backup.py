@@ -91,6 +91,8 @@ def test_a_second_backup_copies_only_what_is_new(home: SmallHome, target: Path) 
     third = backed_up(home, target)
     assert 0 < third["new_files"] <= 3
     assert manifests(target)[0].stem == first["id"]
+    said = home.ask("restore", str(target), "--to", str(target.with_name("again"))).stdout
+    assert f"next         SLOWWAVE_HOME={target.with_name('again')} slowwave nightly\n" in said
     listed = json.loads(home.ask("backup", str(target), "--list", "--format", "json").stdout)
     assert [one["files"] for one in listed] == [first["files"], first["files"], third["files"]]
     assert len(home.ask("backup", str(target), "--list").stdout.splitlines()) == 3
@@ -157,13 +159,15 @@ def test_a_home_with_anything_in_it_is_not_overwritten(home: SmallHome, target: 
 def test_a_place_that_cannot_hold_backups_is_refused(home: SmallHome, target: Path, tmp_path: Path) -> None:
     for place in (home.folder, home.folder / "inside", home.folder / "lake", tmp_path):
         code, said = refused(home, "backup", str(place))
-        assert (code, "lie in each other" in said) == (2, True), said
+        assert (code, "what takes one takes both" in said) == (2, True), said
     for place in ("ftp://there", " "):
         assert refused(home, "backup", place)[0] == 2
     (tmp_path / "link").symlink_to(home.folder)
     assert refused(home, "backup", str(tmp_path / "link" / "backups"))[0] == 2
     target.mkdir()
     (target / "photo.jpg").touch()
+    code, said = refused(home, "backup", str(target / "photo.jpg"))
+    assert (code, "name a folder" in said) == (2, True)
     code, said = refused(home, "backup", str(target))
     assert (code, "name an empty place" in said) == (1, True)
     code, said = refused(home, "restore", str(target), "--to", str(tmp_path / "again"))

@@ -45,7 +45,7 @@ def test_a_flipped_byte_of_a_landed_file_needs_the_backup(tmp_path: Path) -> Non
     done = home.ask("verify")
     assert done.returncode == 1
     assert f"damaged    {path.relative_to(home.folder)}" in done.stdout
-    assert "put it back from a backup" in done.stdout
+    assert "copy it back from a backup" in done.stdout
     (found,) = json.loads(home.ask("verify", "--format", "json").stdout)[0]["findings"]
     assert (found["problem"], found["mend"]) == ("damaged", "backup")
 

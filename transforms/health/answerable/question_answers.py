@@ -44,7 +44,7 @@ _LEARN_INFERRED = (
 _HOLD_BACK = (
     "So that there is something to compare with, leave memories out at random now and then, each by a draw of its own, "
     "and record with the interaction all that were offered (`memories_offered`) and how likely each of them was to be "
-    "given (`injection_probability`, such as 0.9): `from slowwave import hold_back` draws, and says what to record."
+    "given (`injection_probability`, such as 0.9)."
 )
 _WAIT = (
     "Go on leaving memories out at random, each by a draw of its own: a comparison needs sessions with it and without."
