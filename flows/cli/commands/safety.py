@@ -33,17 +33,15 @@ def verify(
 def backup(
     target: Annotated[str, typer.Argument(help="A folder outside of the home, or s3://BUCKET/PREFIX.")],
     list_: Annotated[bool, typer.Option("--list", help="List the backups there; make none.")] = False,
-    keep: Annotated[
-        int | None, typer.Option(min=1, help="Then remove all but so many; what is erased stays in old ones.")
-    ] = None,
+    keep: Annotated[int | None, typer.Option(min=1, help="Then remove all but so many of the newest.")] = None,
     recipients: Annotated[
-        list[str] | None, typer.Option("--age", help="Seal it for this public key of age.", metavar="age1...")
+        list[str] | None, typer.Option("--age", help="Seal it for this public age key.", metavar="age1...")
     ] = None,
     output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
 ) -> None:
     """Copy lake, settings, tokens, inbox and what is published to another place, also while a night runs.
 
-    Only what is new is copied. A backup is whole or none: one that was killed is gone on with by the next.
+    Only what is new is copied. A backup is whole or none: after one that was killed, the next goes on with its files.
     """
     from slowwave.flows.backup.backup import list_backups, run_backup
 
@@ -61,10 +59,10 @@ def restore(
         str, typer.Option("--backup", help="Which one: its id, or the beginning of it.", metavar="ID")
     ] = "latest",
     to: Annotated[
-        str | None, typer.Option(help="The home it becomes, which is empty; else $SLOWWAVE_HOME.", metavar="HOME")
+        str | None, typer.Option(help="An empty folder for the home; without it, $SLOWWAVE_HOME.", metavar="HOME")
     ] = None,
     identity: Annotated[
-        str | None, typer.Option(help="Of a sealed backup: the file of a secret key of age.", metavar="FILE")
+        str | None, typer.Option(help="The file of the secret age key that opens a sealed backup.", metavar="FILE")
     ] = None,
     output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
 ) -> None:

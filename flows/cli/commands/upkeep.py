@@ -77,7 +77,7 @@ def status(
     warn_hours: Annotated[float, typer.Option(min=0, help="Older than this is a warning.")] = 26.0,
     error_hours: Annotated[float, typer.Option(min=0, help="Older than this is an error (exit code 1).")] = 50.0,
     alert: Annotated[
-        bool, typer.Option("--alert", help="Also send the alerts that are due, and exit 1 where a night went wrong.")
+        bool, typer.Option("--alert", help="Also send the alerts that are due; exit 1 too when one cannot be sent.")
     ] = False,
 ) -> None:
     """Say how fresh each source and the publish are; exit 1 when something is too old or failed, for a monitor."""
@@ -127,7 +127,7 @@ def doctor(
 def plan(
     per_day: Annotated[int, typer.Option(min=0, max=10**12, help="Interactions a day.", metavar="N")],
     memories: Annotated[int, typer.Option(min=0, max=10**12, help="Memories in all.", metavar="N")] = 1_000,
-    days: Annotated[int, typer.Option(min=1, max=36_500, help="How long logs are kept.", metavar="N")] = 30,
+    days: Annotated[int, typer.Option(min=1, max=36_500, help="After how many days of logs.", metavar="N")] = 30,
     output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
 ) -> None:
     """Say what CPU time, memory and disk a home of some size needs, estimated from nights that were measured."""
