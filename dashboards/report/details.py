@@ -267,7 +267,7 @@ class ReportSection:
 
     def add_rows(self, answers: Answers, rows: pl.DataFrame, name: str) -> None:
         """Add the first rows of an answer in place of its chart, which cannot be drawn here."""
-        self.says.append("Its latest rows: `slowwave[dashboard]`, which draws the chart, is not installed.")
+        self.says.append("`slowwave[dashboard]`, which draws the chart, is not installed: these are its latest rows.")
         shown = rows.head(_ROWS_FOR_A_CHART)
         self.tables.append(answers.table(shown, name, _first_of(shown.height, rows.height)))
 
