@@ -46,13 +46,13 @@ def parts(size: HomeSize) -> tuple[float, ...]:
 
 
 COSTS: dict[str, Cost] = {
-    "cpu_seconds": Cost(8.18, 0.000361, 2.03e-05, 0.000771, 1.58e-05),
-    "peak_bytes": Cost(6.54e8, 4280.0, 758.0, 25200.0, 0.0),
-    "lake_bytes": Cost(2.84e6, 906.0, 910.0, 0.0, 58.1),
-    "serving_bytes": Cost(9.11e6, 70.9, 67.2, 1200.0, 15.1),
+    "cpu_seconds": Cost(10.6, 0.000332, 1.5e-05, 0.00106, 0.0),
+    "peak_bytes": Cost(5.81e8, 4350.0, 1030.0, 30900.0, 0.0),
+    "lake_bytes": Cost(1.96e7, 845.0, 855.0, 264.0, 0.0),
+    "serving_bytes": Cost(1.25e7, 58.3, 57.2, 1350.0, 0.0),
 }
 """CPU seconds of a night; the most memory its process holds; bytes of the lake after it; bytes of what it publishes."""
-LARGEST = HomeSize(new=1_000_000, before=1_000_000, days=120, memories=100_000)
+LARGEST = HomeSize(new=300_000, before=300_000, days=121, memories=10_000)
 """The largest of each that was measured."""
 
 

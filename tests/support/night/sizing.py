@@ -25,13 +25,10 @@ from slowwave.flows.care.sizing import COSTS, Cost, HomeSize, parts
 
 RECORD = Path(__file__).parents[2] / "bench" / "record" / "sizing.json"
 SIZES = (
-    History(30, 1_000, 1_000, 10),
     History(120, 1_000, 1_000, 10),
     History(30, 1_000, 10_000, 100),
     History(30, 10_000, 1_000, 10),
     History(3, 100_000, 10_000, 100),
-    History(10, 100_000, 100_000, 1_000),
-    History(1, 1_000_000, 10_000, 100),
 )
 
 
