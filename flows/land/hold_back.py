@@ -152,8 +152,7 @@ def hold_back(
         for one in ids:
             memory, score = one if isinstance(one, (tuple, list)) and len(one) == _ID_AND_SCORE else (one, None)
             scores.setdefault(str(memory), score if _is_number(score) else None)
-        used = _settled_design() if design is None else design
-        _require_share(used.share)  # nobody has checked one that was made by hand
+        used = _settled_design() if design is None else make_design(vars(design))  # one made by hand is unchecked
         if used.draws_in(project, at or datetime.now(UTC)):
             if key is None or key == "":  # all would be drawn alike: what one interaction is not given, none is
                 message = "the key is empty: name the interaction, session or user that is drawn for"
