@@ -116,8 +116,10 @@ def is_written_by_run(changed_ns: int, spans: Spans) -> bool:
 def note_lake(lake: Lake, started_at: datetime, *, is_erasing: bool = False) -> None:
     """Note the files of a lake in a folder, at the end of a run; of a bucket nothing.
 
-    `is_erasing`: rows have gone, so that nothing of before is held against what is there. A lake that cannot be noted
-    keeps the notes it had: OSError is not raised.
+    `is_erasing`: rows have gone, so that nothing of before is held against what is there. A lake with a file that
+    cannot be read keeps the notes it had.
+
+    Raises OSError where the notes cannot be written.
     """
     if not isinstance(storage_of(lake.root), Folder):
         return
@@ -151,17 +153,17 @@ def _note_files(root: Path, spans: Spans, *, rows_of: _DayRows | None = None, is
             now.files[name] = _note_file(root / name, name, status, before.files.get(name), spans)
         if rows_of is not None:
             rows_of.count_days(before, now)
-        text = json.dumps(
-            {
-                "noted_ns": now.noted_ns,
-                "files": {name: [one.size, one.changed_ns, one.digest] for name, one in now.files.items()},
-                "rows": now.rows,
-            }
-        )
-        packed = zstandard.ZstdCompressor(write_checksum=True).compress(text.encode())
-        write_durably(root / NAME, lambda aside: aside.write_bytes(packed))
     except (OSError, pl.exceptions.PolarsError):  # the night is published: what is wrong with a file, others say
         return
+    text = json.dumps(
+        {
+            "noted_ns": now.noted_ns,
+            "files": {name: [one.size, one.changed_ns, one.digest] for name, one in now.files.items()},
+            "rows": now.rows,
+        }
+    )
+    packed = zstandard.ZstdCompressor(write_checksum=True).compress(text.encode())
+    write_durably(root / NAME, lambda aside: aside.write_bytes(packed))
 
 
 def _note_file(path: Path, name: str, status: os.stat_result, was: Noted | None, spans: Spans) -> Noted:
