@@ -106,7 +106,8 @@ _KEYS = {
 _KEY = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _KEYS.items()))
 # Where within a run a key may begin: it is no part of a word.
 _BEGINS = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9]")
-_TELEGRAM = re.compile(r"(?<![A-Za-z0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}")
+_TELEGRAM_ANYWHERE = re.compile(r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}")
+_TELEGRAM = re.compile(rf"(?<![A-Za-z0-9]){_TELEGRAM_ANYWHERE.pattern}")
 _PEM = re.compile(r"-----BEGIN [A-Z0-9 ]{1,40}-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,40}-----|\Z)")
 # Addresses that whoever has them may post to: what stands behind the host, or the last part of it, is the secret.
 _HOOK = re.compile(
@@ -130,6 +131,15 @@ _SIGNATURE = re.compile(r"(?<![\w?&])sig=(?P<value>[A-Za-z0-9%+/_-]{40,}={0,2})"
 
 def find_keys(text: str) -> Iterator[SecretSpan]:
     """The secrets of a text that have a form of their own."""
+    for span in _find_forms(text):
+        yield span
+        end = span.end
+        while found := _KEY.match(text, end) or _TELEGRAM_ANYWHERE.match(text, end):  # right behind another
+            end = found.end()
+            yield SecretSpan(*found.span(), found.lastgroup or "telegram")
+
+
+def _find_forms(text: str) -> Iterator[SecretSpan]:
     if "-----BEGIN " in text:
         yield from (SecretSpan(*found.span(), "pem") for found in _PEM.finditer(text))
     for run in _RUN.finditer(text):
