@@ -172,6 +172,13 @@ def test_what_was_taken_out_stays_out(parts: list[str]) -> None:
     assert taken_out(once) == (once, {})
 
 
+@each("kind", KEYS)
+def test_a_key_right_behind_another_is_found_at_once(kind: str) -> None:
+    for before in (PEM, *KEYS.values()):
+        once, _ = taken_out(before + KEYS[kind])
+        assert taken_out(once) == (once, {})
+
+
 @given(st.sampled_from([*KEYS.items()]), st.text(max_size=20), st.text(max_size=20))
 def test_a_key_is_found_whatever_text_stands_around_it(key: tuple[str, str], before: str, behind: str) -> None:
     said, _ = taken_out(f"{before} {key[1]} {behind}")
