@@ -20,7 +20,6 @@ from slowwave.flows.kernel.terminal import terminal_safe
 
 OF_PROJECT = "project = '" + PROJECT.replace("'", "''") + "'"
 _ROWS_IN_SIGHT = 13
-_COUNTS = ("eligible", "injected", "stale", "echoed", "used", "cited", "references", "confirmed", "contradicted")
 
 
 def _shown_count(page: Page) -> int:
@@ -129,7 +128,7 @@ def test_a_memory_has_the_numbers_that_why_tells(dashboard, page: Page, order):
     page.get_by_role("tab", name="Interactions").click()
     _, *counts = rows_of(page, "Interactions counted for this memory")
     shown = {name: int(number.replace(",", "")) for name, number, _ in counts}
-    assert shown == {name: told["counts"][name] for name in _COUNTS}
+    assert shown == told["counts"]
     for reason in told["memory"]["reasons"]:
         expect(page.get_by_text(reason).first).to_be_visible()
     for name in ("injected", "confirmed", "references"):
