@@ -171,7 +171,7 @@ ROOMS = {
     ),
     "flows": (
         "kernel", "engines", "lake", "land", "imports", "publish", "llm", "lifetime", "nightly", "ask", "decide",
-        "push", "publish_to", "care", "capture", "mcp", "schedule", "cli",
+        "push", "publish_to", "care", "backup", "capture", "mcp", "schedule", "cli",
     ),
     "dashboards": ("cookbook", "charts", "overview", "report", "app"),
 }  # fmt: skip

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from markupsafe import Markup
 
-from slowwave.dashboards.charts import learning, memories
-from slowwave.dashboards.charts.theme import chart_svg, chart_words, remove_title
+from slowwave.dashboards.charts.theme import can_draw_charts, chart_svg, chart_words, remove_title
 from slowwave.dashboards.cookbook.answers import ALL, Answers, ShownTable
 from slowwave.dashboards.links import case_command, command_line
 from slowwave.dashboards.report import night_story as story
@@ -28,6 +27,7 @@ WORSE_DAYS = 7
 _FEW = 3
 # Enough for every chart to choose from, and no more than a moment's work.
 _MANY = 20_000
+_ROWS_FOR_A_CHART = 14
 
 
 def changes_section(answers: Answers) -> ReportSection:
@@ -160,8 +160,12 @@ def uses(answers: Answers) -> ReportSection:
     """Injections and uses over time."""
     days = answers.rows("references_by_day", _MANY)
     section = ReportSection("use", "Use over time")
-    if days.height:
+    if days.height and can_draw_charts():
+        from slowwave.dashboards.charts import memories
+
         section.add_chart(memories.reinforcement_over_time(days))
+    elif days.height:
+        section.add_rows(answers, days.reverse(), "references_by_day")
     return section
 
 
@@ -169,8 +173,12 @@ def success(answers: Answers) -> ReportSection:
     """Success week by week."""
     weeks = answers.rows("success_by_week", _MANY)
     section = ReportSection("success", "Success by week")
-    if weeks.height:
+    if weeks.height and can_draw_charts():
+        from slowwave.dashboards.charts import learning
+
         section.add_chart(learning.success_by_week(weeks))
+    elif weeks.height:
+        section.add_rows(answers, weeks, "success_by_week")
     return section
 
 
@@ -256,6 +264,12 @@ class ReportSection:
         """Add a chart."""
         title, subtitle, _ = chart_words(chart)
         self.figures.append(Figure(title, subtitle, Markup(chart_svg(remove_title(chart), _CHART_WIDTH))))  # noqa: S704 - escaped by it
+
+    def add_rows(self, answers: Answers, rows: pl.DataFrame, name: str) -> None:
+        """Add the first rows of an answer in place of its chart, which cannot be drawn here."""
+        self.says.append("`slowwave[dashboard]`, which draws the chart, is not installed: these are its latest rows.")
+        shown = rows.head(_ROWS_FOR_A_CHART)
+        self.tables.append(answers.table(shown, name, _first_of(shown.height, rows.height)))
 
     def next(self, *commands: str) -> None:
         """Add commands to run next; one that cannot be copied safely is left out."""

@@ -151,7 +151,7 @@ def _serve(
 
     note_counts()
     committer = Committer(spool, senders, counts, settings.longest_row, note_counts)
-    receiver = Receiver(senders, committer, spool, counts, limits, listening.names, str(settings.inbox))
+    receiver = Receiver(senders, committer, spool, counts, limits, listening.names, str(settings.inbox), settings.home)
     app = receiver.app()
     app.router.lifespan_context = _answering(address)
     config = uvicorn.Config(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
+from itertools import accumulate
 
+from slowwave.flows.care.metrics import Sample, Samples
 from slowwave.flows.kernel.times import utc_iso, utc_now
 from slowwave.flows.land.received_files import Noted
 
 _BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
-_PREFIX = "slowwave_capture_"
 
 
 class ReceiverCounts:
@@ -62,40 +63,27 @@ class ReceiverCounts:
             )
             return Noted(taken=taken, refused=refused, received_at=self._received_at, failing=self._failing)
 
-    def text(self, waiting: int, held: int) -> str:
-        """In Prometheus's text format; `waiting`: files in the inbox, `held`: bytes of bodies being taken in."""
+    def samples(self, waiting: int, held: int) -> Samples:
+        """Return what was counted; `waiting`: files in the inbox, `held`: bytes of bodies being taken in."""
         with self._lock:
-            return "".join(f"{line}\n" for line in self._lines(waiting, held))
-
-    def _lines(self, waiting: int, held: int) -> Iterator[str]:
-        yield from _head("requests_total", "counter", "Requests answered.")
-        for (path, status), count in sorted(self._answers.items()):
-            yield f'{_PREFIX}requests_total{{path="{path}",status="{status}"}} {count}'
-        yield from _head("rows_total", "counter", "Rows, spans and log records.")
-        for (where, result), count in sorted(self._rows.items()):
-            yield f'{_PREFIX}rows_total{{kind="{where}",result="{result}"}} {count}'
-        for name, described in (
-            ("written_bytes_total", "Bytes made durable in the inbox."),
-            ("failed_commits_total", "Files that could not be written."),
-        ):
-            yield from _head(name, "counter", described)
-            yield f"{_PREFIX}{name} {self._plain[name]}"
-        yield from _head("commit_seconds", "histogram", "How long a file took to be durable.")
-        below = 0
-        for most, count in zip(_BOUNDS, self._commits, strict=False):
-            below += count
-            yield f'{_PREFIX}commit_seconds_bucket{{le="{most}"}} {below}'
-        yield f'{_PREFIX}commit_seconds_bucket{{le="+Inf"}} {sum(self._commits)}'
-        yield f"{_PREFIX}commit_seconds_sum {self._seconds:.6f}"
-        yield f"{_PREFIX}commit_seconds_count {sum(self._commits)}"
-        for name, described, value in (
-            ("waiting_files", "Files in the inbox that wait to be landed.", waiting),
-            ("held_bytes", "Bytes of bodies that are being taken in.", held),
-        ):
-            yield from _head(name, "gauge", described)
-            yield f"{_PREFIX}{name} {value}"
-
-
-def _head(name: str, kind: str, described: str) -> Iterator[str]:
-    yield f"# HELP {_PREFIX}{name} {described}"
-    yield f"# TYPE {_PREFIX}{name} {kind}"
+            below = accumulate(self._commits)
+            bounds = [*_BOUNDS, "+Inf"]
+            counted: dict[str, Sequence[Sample]] = {
+                "requests_total": [
+                    Sample(count, {"path": path, "status": status})
+                    for (path, status), count in sorted(self._answers.items())
+                ],
+                "rows_total": [
+                    Sample(count, {"kind": where, "result": result})
+                    for (where, result), count in sorted(self._rows.items())
+                ],
+                **{name: [Sample(self._plain[name])] for name in ("written_bytes_total", "failed_commits_total")},
+                "commit_seconds": [
+                    *(Sample(count, {"le": most}, "_bucket") for most, count in zip(bounds, below, strict=True)),
+                    Sample(self._seconds, suffix="_sum"),
+                    Sample(sum(self._commits), suffix="_count"),
+                ],
+                "waiting_files": [Sample(waiting)],
+                "held_bytes": [Sample(held)],
+            }
+            return {f"slowwave_capture_{name}": samples for name, samples in counted.items()}

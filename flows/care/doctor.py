@@ -18,11 +18,14 @@ import duckdb
 import polars as pl
 import typer
 
+from slowwave.flows.care.alerts import read_rules
+from slowwave.flows.care.home_metrics import textfile
 from slowwave.flows.care.setup_lines import connected_lines, receiver_lines
 from slowwave.flows.care.surroundings import (
     bucket_lacks,
     clock_line,
     engine_line,
+    extras_line,
     prefect_server_line,
     settings_line,
     versions_line,
@@ -79,6 +82,8 @@ def doctor_lines(settings: Settings) -> list[CheckLine]:
         run_check("params", lambda: _params(settings)),
         run_check("settings", lambda: settings_line(settings)),
         run_check("notify", lambda: _notify(settings)),
+        run_check("alerts", lambda: _alerts(settings)),
+        run_check("metrics", lambda: _metrics(settings)),
         run_check("engine", lambda: engine_line(settings)),
         *(line for line in connected_lines(settings, utc_now()) if line.state == "error"),
     ]
@@ -104,6 +109,7 @@ def doctor_lines(settings: Settings) -> list[CheckLine]:
         run_check("prefect home", lambda: _folder("prefect home", settings.prefect_home, "PREFECT_HOME")),
         run_check("prefect server", prefect_server_line),
         run_check("versions", versions_line),
+        run_check("extras", extras_line),
     ]
     return lines
 
@@ -198,6 +204,27 @@ def _notify(settings: Settings) -> CheckLine:
     if shutil.which(whom.command[0]) is None:
         return CheckLine("notify", "error", f"{whom.command[0]} cannot be run", f"mend {settings.settings_file}")
     return CheckLine("notify", "ok", f"{whom.command[0]} is notified of a bad night")
+
+
+def _alerts(settings: Settings) -> CheckLine:
+    rules = read_rules(settings)
+    faults = [f"{target.label}: {fault}" for target in rules.targets if (fault := target.find_fault())]
+    if faults:
+        return CheckLine("alerts", "error", "; ".join(faults), f"mend [alerts] in {settings.settings_file}")
+    if not rules.targets:
+        return CheckLine("alerts", "ok", "nobody is alerted: [alerts] in settings.toml names targets")
+    says = f"{format_count(len(rules.targets), 'target')} named; `slowwave alerts test` sends to each"
+    return CheckLine("alerts", "ok", says)
+
+
+def _metrics(settings: Settings) -> CheckLine:
+    path = textfile(settings)
+    if path is None:
+        return CheckLine("metrics", "ok", "no file of metrics is written: [metrics] in settings.toml names one")
+    if not can_be_written(path.parent):
+        todo = f"make it, or mend [metrics] in {settings.settings_file}"
+        return CheckLine("metrics", "error", f"{path.parent} is no folder that you can write", todo)
+    return CheckLine("metrics", "ok", f"each night writes {path}")
 
 
 def _lake(lake: Lake) -> CheckLine:

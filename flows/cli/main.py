@@ -5,16 +5,17 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
 # importing them declares their commands
-from slowwave.flows.cli.commands import logs, questions, results, upkeep  # noqa: F401
+from slowwave.flows.cli.commands import logs, questions, results, safety, upkeep  # noqa: F401
 from slowwave.flows.cli.groups import OLD_NAMES, Commands, group
 from slowwave.flows.kernel.doors import home_doors
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.processes import use_one_thread
+from slowwave.flows.kernel.log_lines import level_of_lines, log_form
+from slowwave.flows.kernel.processes import StoppedExit, use_one_thread
 from slowwave.flows.kernel.settings import settings_from_environment
 
 app = typer.Typer(
@@ -29,6 +30,9 @@ app = typer.Typer(
     epilog=(
         "Also: `slowwave mapping` (a producer's names of fields, for `land`) and `slowwave token` (who may post to"
         " `capture`, or ask `mcp`).\n\n"
+        "Copies: `slowwave backup`, `slowwave restore`, `slowwave verify` (which files are damaged).\n\n"
+        "`slowwave plan` says what a home of some size needs.\n\n"
+        "`slowwave alerts` shows what somebody is alerted to, and `alerts test` tries it.\n\n"
         "Home: $SLOWWAVE_HOME, or data/ in the working directory. Results go to stdout, all else to stderr.\n\n"
         f"Old names that work until the next release: {', '.join(OLD_NAMES)}. A terminal is told the new one."
     ),
@@ -110,19 +114,21 @@ def _main(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit: 0 success, 1 failure, 2 wrong usage, 130 interrupted."""
+    """Run the command line and exit: 0 success, 1 failure, 2 wrong usage, 130 interrupted, 143 stopped."""
     use_one_thread()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what the terminal's encoding lacks is written out, not an error
             stream.reconfigure(errors="backslashreplace")
-    sys.exit(_exit_code(arguments))
+    given = sys.argv[1:] if arguments is None else arguments
+    with log_form(given[0] if given else ""):
+        sys.exit(_exit_code(arguments))
 
 
 def _exit_code(arguments: list[str] | None) -> int:
     commands: Any = typer.main.get_command(app)
     given = sys.argv[1:] if arguments is None else arguments
     # a path may be of any bytes; an id, a reason or a query is text
-    takes_paths = given[:1] in (["land"], ["import"], ["connect"], ["push"])
+    takes_paths = given[:1] in (["land"], ["import"], ["connect"], ["push"], ["backup"], ["restore"], ["verify"])
     if not takes_paths and any("\ud800" <= character <= "\udfff" for word in given for character in word):
         return _complain("the arguments are not UTF-8", 2)
     try:
@@ -132,10 +138,13 @@ def _exit_code(arguments: list[str] | None) -> int:
         return _complain("stopped", 130)
     except typer.TyperException as error:
         error.message = error.message.removeprefix("Value error, ")  # what pydantic says before what is wrong
-        error.show(sys.stderr)  # type: ignore[attr-defined] - every one that typer raises can show itself
+        with level_of_lines("error"):
+            error.show(sys.stderr)  # type: ignore[attr-defined] - every one that typer raises can show itself
         return error.exit_code
     except KeyboardInterrupt:
         return _complain("stopped", 130)
+    except StoppedExit as error:
+        return _complain(str(error), cast("int", error.code))
     except UserError as error:
         return _complain(str(error), error.exit_code)
     except SystemExit as error:
@@ -164,8 +173,9 @@ def _run(commands: Any, arguments: list[str] | None) -> Any:  # noqa: ANN401 - t
 def _complain(message: str, code: int) -> int:
     from slowwave.flows.kernel.terminal import terminal_safe
 
-    for line in message.splitlines():
-        sys.stderr.write(f"slowwave: {terminal_safe(line)}\n")
+    with level_of_lines("error"):
+        for line in message.splitlines():
+            sys.stderr.write(f"slowwave: {terminal_safe(line)}\n")
     return code
 
 

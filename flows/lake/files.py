@@ -31,6 +31,9 @@ LAKE_FORMAT = 7
 WHOLE_FORMAT = 7
 
 
+# What `FORMAT` begins with until all files of a backup are there; behind it stands which.
+RESTORING = "restoring "
+
 _DAY = re.compile(r"day=(\d{4}-\d{2}-\d{2})$")
 _FORMAT = re.compile(r"([1-9]\d{0,8})(?: from ([1-9]\d{0,8}))?", re.ASCII)
 _NUMBER = re.compile(r"\d{1,9}(?!\d)", re.ASCII)  # what a later release writes after it is not known
@@ -94,6 +97,9 @@ def check_format(root: Path) -> LakeFormat | None:
             f"the lake {root} has format {text[:20]!r}, this slowwave reads up to {LAKE_FORMAT}: "
             "upgrade slowwave (nothing was changed)"
         )
+        raise UserError(message)
+    if text.startswith(RESTORING):
+        message = f"the lake {root} is being restored, or that was stopped: run `slowwave restore` again to end it"
         raise UserError(message)
     written = _FORMAT.fullmatch(text)
     if written is None:

@@ -54,7 +54,8 @@ def find_superseded_files(settings: Settings) -> Iterator[tuple[str, Path]]:
     for path in sorted(reports_folder(settings).glob("*.html")):
         if is_run_id(path.stem) or path.is_symlink():
             yield "reports", path
-    apart = {settings.inbox, settings.serving, settings.lake_folder}
+    yield from (("damaged files", path) for path in sorted(settings.damaged.rglob("*")) if path.is_file())
+    apart = {settings.inbox, settings.serving, settings.lake_folder, settings.damaged}
     for root, folders, names in os.walk(settings.home):
         folders[:] = sorted(name for name in folders if Path(root, name) not in apart)
         for path in (Path(root, name) for name in sorted(names)):

@@ -144,7 +144,7 @@ def _land_as_run(run: Run, work: Callable[[], object]) -> LandingReport:
     try:
         work()
     except Exception as error:
-        _record_failure(run, None, error)
+        record_failure(run, None, error)
         raise
     if run.landed.files:
         run.record(run.ledger_row("landed"))
@@ -202,7 +202,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
         run.record(row)
     except Exception as error:
         told = explain_read_error(error, run.lake.root)
-        _record_failure(run, as_of, told)
+        record_failure(run, as_of, told)
         if told is error:
             raise
         raise told from error
@@ -211,6 +211,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
     erased = run.stage("erase", _complete_erasure, run, removed) if removed is not None else None
     run.stage("prune", prune, run.settings, run.lake)
     expired = _apply_retention(run, rules) if rules is not None else ""
+    run.stage("prune", _note_digests, run, erasing)
     return NightlyResult(
         run.run_id,
         row["status"],
@@ -261,6 +262,20 @@ def _continue_erasure(run: Run) -> Counter[str]:
     return continue_erasure(run)
 
 
+def _note_digests(run: Run, is_erasing: bool) -> None:
+    """Note what the files are, so that `slowwave verify` finds what a disk changes."""
+    from slowwave.flows.lake.digests import note_folder, note_lake
+
+    note_lake(run.lake, run.started_at, is_erasing=is_erasing)
+    note_folder(run.settings.serving, run.lake, run.started_at)
+
+
+def _remove_half_noted(run: Run) -> None:
+    from slowwave.flows.lake.digests import remove_half_noted
+
+    remove_half_noted(run.settings.serving)
+
+
 def _complete_erasure(run: Run, removed: Counter[str]) -> CompletedErasure | None:
     from slowwave.flows.lifetime.erasure_steps import complete_erasure
 
@@ -276,7 +291,7 @@ def quick_night(run: Run) -> NightlyResult | None:
         if run.settings.connections_file.exists():
             import_sources(run)
     except Exception as error:
-        _record_failure(run, run.started_at, error)
+        record_failure(run, run.started_at, error)
         raise
     result = _skipped_quickly(run)
     if result is None and run.reached:
@@ -306,7 +321,7 @@ def _skipped_quickly(run: Run) -> NightlyResult | None:
         if skip:
             return _record_skipped(run, plan, skip, "")
     except Exception as error:
-        _record_failure(run, run.started_at, error)
+        record_failure(run, run.started_at, error)
         raise
     return None
 
@@ -325,6 +340,7 @@ def _newest_change(lake: Lake) -> datetime:
 
 def _record_skipped(run: Run, plan: BuildPlan, why: str, asked: str) -> NightlyResult:
     as_of = plan.log.as_of
+    _remove_half_noted(run)
     run.record(run.ledger_row("skipped", as_of=as_of, message=why, input_hash=plan.input_hash))
     current = current_run(run.settings)
     return NightlyResult(run.run_id, "skipped", why, as_of, run.imported, run.landed, plan, [], [], current, asked)
@@ -342,7 +358,7 @@ def backfill(run: Run, first: date, last: date) -> NightlyResult:
         counts = {"days_count": len(plan.days), "days_built_count": len(built)}
         run.record(run.ledger_row("built", as_of=as_of, **counts))
     except Exception as error:
-        _record_failure(run, as_of, error)
+        record_failure(run, as_of, error)
         raise
     return NightlyResult(
         run.run_id, "built", "", as_of, None, run.landed, plan, built, [], None, engine=run.engine.name
@@ -379,7 +395,7 @@ def _nothing_new(run: Run, plan: BuildPlan, *, explicit: bool) -> str:
     return ""
 
 
-def _record_failure(run: Run, as_of: datetime | None, error: Exception) -> None:
+def record_failure(run: Run, as_of: datetime | None, error: BaseException) -> None:
     """Note a failed run; on a disk that cannot be written the note is lost with the rest, and the error goes on.
 
     A run that failed after its swap did publish: the next run enters it from its serving file.

@@ -28,7 +28,7 @@ from slowwave.transforms.evidence.retained_evidence import find_retained, select
 from slowwave.transforms.evidence.statements.extract import extracted_statements
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.tables import MemoryReferences, UseProbabilities
-from slowwave.transforms.evidence.used.memories import USED, used_memories_by_day
+from slowwave.transforms.evidence.used.memories import USED, keep_injected_copies, used_memories_by_day
 from slowwave.transforms.graph import FOUND_IN_TEXTS, node_of
 from slowwave.transforms.landing.erasure import is_text_expired
 
@@ -163,7 +163,7 @@ def _used(log: LogAsOf, rows: pl.DataFrame, judged: Mapping[date, DayMemories]) 
                 used = used_memories_by_day(
                     of_days, pool, word_vectors, node_of(USED_MEMORIES).select_params(log.params)
                 )
-                found.append(within_reach(used, of_days, pool))
+                found.append(keep_injected_copies(within_reach(used, of_days, pool), of_days, pool))
                 together = []
         return pl.concat(found)
 

@@ -8,6 +8,7 @@ that pipe however we end.
 from __future__ import annotations
 
 import fcntl
+import importlib.util
 import os
 import signal
 import socket
@@ -34,7 +35,8 @@ _GLANCE_SECONDS = 0.3  # another command holds the file for an instant when it l
 _DEFAULTS = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-    "PREFECT_LOGGING_LEVEL": "WARNING",
+    "PREFECT_LOGGING_LEVEL": "INFO",  # for the log that Prefect's pages show of each run; on the screen:
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": os.environ.get("PREFECT_LOGGING_LEVEL", "WARNING"),
     "PREFECT_SERVER_EPHEMERAL_ENABLED": "true",
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": str(START_SECONDS),
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
@@ -182,6 +184,8 @@ def _child(settings: Settings, *, schedules: bool) -> Iterator[tuple[subprocess.
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     environment = {**os.environ, "PREFECT_SERVER_UI_API_URL": f"{address}/api", **({} if schedules else _ONE_FLOW_ONLY)}
     environment.pop("PREFECT_API_URL", None)
+    if not os.access(_installed_server(), os.W_OK):  # where Prefect would put its pages together
+        environment.setdefault("PREFECT_SERVER_UI_STATIC_DIRECTORY", str(settings.prefect_home / "pages"))
     with listener, (settings.prefect_home / "server.log").open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - our own module
             [sys.executable, "-m", "slowwave.flows.schedule.child", str(listener.fileno())],
@@ -196,6 +200,11 @@ def _child(settings: Settings, *, schedules: bool) -> Iterator[tuple[subprocess.
         yield process, f"{address}/api"
     finally:
         end_child(process, _STOP_SECONDS)
+
+
+def _installed_server() -> Path:
+    found = importlib.util.find_spec("prefect")  # which loads nothing of it
+    return Path(found.origin or "" if found else "").parent / "server"
 
 
 @contextmanager

@@ -21,7 +21,8 @@ DAYS = 120
 AS_OF = START + timedelta(days=DAYS)
 PARAMS = """
 [verdict]
-missed_chance = 0.99
+unused_found = 0.0001
+unused_expected = 1000
 min_detectability = 0.001
 [forgetting]
 grace_days = 1

@@ -20,11 +20,13 @@ _not_kept: list[str] = []
 def kernel(name: str) -> ModuleType | None:
     """The module `slowwave.transforms.<name>`, compiled; None where it cannot be, which is said once.
 
-    `NUMBA_DISABLE_JIT=1` asks for the references.
+    `NUMBA_DISABLE_JIT=1` asks for the references, and so does who leaves out the extra `fast`: `doctor` says it.
     """
     try:
         from numba import config
-
+    except ModuleNotFoundError:
+        return None
+    try:
         return None if vars(config)["DISABLE_JIT"] else importlib.import_module(f"slowwave.transforms.{name}")
     except Exception as error:  # noqa: BLE001 - numba, LLVM and the linker raise what they like, and the reference works
         reason = str(error).partition("\n")[0] or repr(error)

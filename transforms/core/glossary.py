@@ -14,7 +14,7 @@ GLOSSARY: Mapping[str, str] = {
     "quoted": "The memory's own words stand in the answer.",
     "used": "The answer relies on the memory in other words, as far as that can be detected: a minimum.",
     "expected use": "How many answers rely on a memory by all probabilities, found or not.",
-    "not used": "No use was found, though one should have been if it were used often. It may be used at times.",
+    "not used": "Hardly a use is expected, and one should have been found if each injection had used it.",
     "detectability": "How likely a use of a memory is found; too low, it is undetectable.",
     "cited": "The answer names the memory itself.",
     "reference": "An interaction in which a memory was quoted or used.",

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -151,9 +152,14 @@ T = TypeVar("T")
 
 
 class BucketClient:
-    """The objects under one URL, such as s3://bucket/prefix. Credentials and endpoint are the environment's."""
+    """The objects under one URL, such as s3://bucket/prefix. Credentials and endpoint are the environment's.
+
+    Raises UserError where the library for it is not installed.
+    """
 
     def __init__(self, url: str) -> None:
+        if find_spec("obstore") is None:
+            raise not_installed("a bucket needs the package obstore", "s3")
         self.url = url
         self._made: ObjectStore | None = None
         self._process = 0
@@ -340,10 +346,8 @@ def _may_pass(error: Exception) -> bool:
 
 
 def _make_store(url: str) -> ObjectStore:
-    try:
-        from obstore.store import from_url
-    except ImportError as error:
-        raise not_installed("a lake in a bucket needs the package obstore", "s3") from error
+    from obstore.store import from_url
+
     seconds = _patience()
     options: Any = {
         "allow_http": os.environ.get("AWS_ENDPOINT_URL", os.environ.get("AWS_ENDPOINT_URL_S3", "")).startswith("http:"),

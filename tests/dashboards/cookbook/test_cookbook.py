@@ -270,7 +270,7 @@ def home(tmp_path_factory) -> SmallHome:
     days = ["2026-03-02T09:00:00Z"] * 3 + ["2026-03-03T09:00:00Z", "2026-03-04T09:00:00Z"]
     made.folder.mkdir()
     made.settings.params_file.write_text(
-        f"{PARAMS}\n[verdict]\nmissed_chance = 0.7\n[heuristics]\ntrend_agreement_days = 1\n"
+        f"{PARAMS}\n[verdict]\nunused_found = 0.0001\nunused_expected = 1000\n[heuristics]\ntrend_agreement_days = 1\n"
     )
     made.land(*attic_rows())
     with writer_lock(made.settings, "forget apply"):

@@ -83,7 +83,10 @@ def folders() -> dict[str, Path]:
 
 
 def read_case(name: str, folder: Path, layout: str) -> Case:
-    """A set, its memories laid out as `layout` says (`LAYOUTS`, or `injected`: what is used among 5 to 10)."""
+    """A set, its memories laid out as `layout` says.
+
+    One of `LAYOUTS`; `injected`: what is used among 5 to 10; `pools`: 24 each, asked all that their project was.
+    """
     texts = [pl.col(text).fill_null("") for text in ("prompt", "response")]
     asked = pl.read_parquet(folder / "interactions.parquet").select("id", "project", "task_type", *texts)
     held = pl.read_parquet(folder / "memories.parquet").select("id", "project", "type", "content")
@@ -91,7 +94,9 @@ def read_case(name: str, folder: Path, layout: str) -> Case:
     chance = np.random.default_rng(zlib.crc32(f"{name} {layout}".encode()))
     if layout == "joined":
         held, links = _join_observations(held, links)
-    if layout in ("cut", "injected"):
+    if layout == "pools":
+        asked, held = _split_pools(asked, held, chance)
+    elif layout in ("cut", "injected"):
         asked, held = _cut_pools(asked, held, links, chance, is_injected=layout == "injected")
     else:
         asked, held = (rows.with_columns(pl.col("project").alias("unit")) for rows in (asked, held))
@@ -128,6 +133,19 @@ def _cut_pools(
             unit = pl.lit(f"{project} {number}").alias("unit")
             rows.append(part.with_columns(unit))
             pools.append(memories.filter(pl.col("id").is_in([*kept, *others])).with_columns(unit))
+    return pl.concat(rows), pl.concat(pools)
+
+
+def _split_pools(
+    asked: pl.DataFrame, held: pl.DataFrame, chance: np.random.Generator
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    rows, pools = [], []
+    for (project,), own in held.group_by("project", maintain_order=True):
+        order = chance.permutation(own.height)
+        for start in range(0, own.height, _MOST_IN_A_CUT):
+            unit = pl.lit(f"{project} {start}").alias("unit")
+            rows.append(asked.filter(pl.col("project") == project).with_columns(unit))
+            pools.append(own[order[start : start + _MOST_IN_A_CUT]].with_columns(unit))
     return pl.concat(rows), pl.concat(pools)
 
 

@@ -80,7 +80,7 @@ def test_a_loop_that_cannot_be_kept_works_and_says_so_once(loop: Path, tmp_path:
 @pytest.mark.parametrize(
     ("before", "environment", "lines"),
     [
-        ("sys.modules['numba'] = None", {}, 1),
+        ("sys.modules['numba'] = None", {}, 0),
         ("sys.modules['slowwave.transforms.evidence.echo.echo_kernel'] = None", {}, 1),
         ("", {"NUMBA_DISABLE_JIT": "1"}, 0),
     ],

@@ -54,5 +54,5 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "strength-2/scorecard": "abc04872d63edf90bbff8670f0bf7562a95832ea14eac0be09c708737ea80fe8",
     "strength-2/strength_fits": "a81f80532fbf8c2dbe00b8d958e9f49f8e22605987038c13e2f926ad5cd54d92",
     "used-3/used_memories": "12ac380eb847f5bbed1cb7f356305b0fd880de060dcd5f83ae61ad7eeb8f5f75",
-    "verdict-4/memory_health": "9a8c2a050c78c7500d863e1ff5f1a8cdb064d08e6a54a34a1daff5cae4d3d4d0",
+    "verdict-4/memory_health": "661349fa937c1d8c3f0f91e65961c01dd534f44b87fe7411f8749b93470f7b05",
 }

@@ -181,7 +181,7 @@ RELEASED: tuple[Method, ...] = (
         implementation="slowwave.transforms.health.verdicts.verdicts",
         chosen_by=("verdict.method",),
         reads=("verdict",),
-        changed="Not used is only what would have been found, and of which few uses are expected; else it is unproven.",
+        changed="Not used is only what would have been found and hardly has an expected use; else it is unproven.",
         golden=("verdict-4/memory_health",),
     ),
     Method(

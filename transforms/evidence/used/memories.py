@@ -49,7 +49,7 @@ def used_memories(
         interaction_id, memory_id, used_score (probability in steps of 1/10,000), passage (what of a long memory was
         compared; NULL: all of it), passage_at (code points of the memory before that), used_method, sorted. The last
         three are NULL below the threshold. An answer that shares no part of a word with the memory does not count,
-        whatever its prompt says.
+        whatever its prompt says. Memories with equal texts are found alike, and stand in the pool as one.
     """
     day = pl.lit(0).alias("day")
     return used_memories_by_day(interactions.with_columns(day), pool.lazy().with_columns(day), word_vectors, params)
@@ -70,6 +70,32 @@ def used_memories_by_day(
     arrays = _arrays(asked, looked_for)
     del looked_for  # the texts of many days, which are not needed any more
     return _possible_pairs(*arrays, word_vectors, params)
+
+
+def keep_injected_copies(used: pl.DataFrame, interactions: pl.DataFrame, pool: pl.LazyFrame) -> pl.DataFrame:
+    """Return `used` without memories with the very text of one that was injected; where none was, each keeps the use.
+
+    Args:
+        used: of `used_memories_by_day`, within reach.
+        interactions: interaction_id, occurred_at, day, memories_used.
+        pool: memory_id, content_hash, valid_from, valid_until, day.
+    """
+    known = pool.join(used.lazy().select("memory_id").unique(), on="memory_id", how="semi")
+    texts = known.select("memory_id", "content_hash", "valid_from", "valid_until", "day").collect()
+    is_copied = pl.col("memory_id").n_unique().over("content_hash", "day") > 1
+    copies = texts.filter(is_copied).lazy()
+    at, ids = pl.col("occurred_at"), pl.col("memories_used").fill_null([])
+    pairs = (
+        used.lazy()
+        .select("interaction_id", "memory_id")
+        .join(interactions.lazy().select("interaction_id", at, "day", ids), on="interaction_id")
+        .join(copies, on=["memory_id", "day"])
+        .filter(pl.col("valid_from") <= at, (at < pl.col("valid_until")).fill_null(value=True))
+        .with_columns(pl.col("memory_id").is_in("memories_used").alias("is_injected"))
+        .filter(pl.col("is_injected").any().over("interaction_id", "content_hash"), ~pl.col("is_injected"))
+        .select("interaction_id", "memory_id")
+    )
+    return used.join(pairs.collect(), on=["interaction_id", "memory_id"], how="anti", maintain_order="left")
 
 
 def beginning(text: pl.Expr, params: UsedParams) -> pl.Expr:
@@ -120,11 +146,8 @@ def _possible_pairs(
 ) -> pl.DataFrame:
     """The candidates that the answer may rely on, sorted; those that are sure enough have a method."""
     none, sure_from = np.zeros(0, np.int64), round(params.threshold * STEPS)
-    possible = [(none, none, none)]
-    for found in ranked_candidates(asked, memories, word_vectors, params):
-        score = _score(found.odds)
-        at = np.flatnonzero(score >= min(sure_from, LEAST))
-        possible.append((found.row[at], found.document[at], score[at]))
+    possible: list[tuple[Integers, Integers, Integers]] = [(none, none, none)]
+    possible += ranked_candidates(asked, memories, word_vectors, params, min(sure_from, LEAST))
     # one frame of all, for one of each project's day takes longer than what is in it
     row, document, score = map(np.concatenate, zip(*possible, strict=True))
     order = np.lexsort((memories.ranks(document), asked.id_ranks[row]))  # of numbers, a tenth of what texts take
@@ -137,8 +160,3 @@ def _possible_pairs(
         *[pl.when(is_sure).then(name).alias(name) for name in ("passage", "passage_at")],
         pl.when(is_sure).then(pl.lit(params.method)).alias("used_method"),
     )
-
-
-def _score(odds: Integers) -> Integers:
-    """Probability in steps."""
-    return np.rint(STEPS / (1 + np.exp(-odds / STEPS))).astype(np.int64)

@@ -87,14 +87,15 @@ class InteractionArrays:
 
 
 class ProjectDayMemories(NamedTuple):
-    """Memories of a project's day: `documents` are their passages; those of memory m begin at `firsts[m]`.
+    """Distinct texts of memories of a project's day: their passages are `documents`, of text m from `firsts[m]` on.
 
-    `span_memory`, `span_from` and `span_until` tell when a memory was eligible.
+    `span_memory`, `span_from` and `span_until` tell when a text was eligible, `span_rank` as which memory's.
     """
 
     documents: Integers
     firsts: Integers
     span_memory: Integers
+    span_rank: Integers
     span_from: Integers
     span_until: Integers
 
@@ -140,7 +141,8 @@ class PoolArrays:
         self._places = {(project, day): slice(start, last + 1) for project, day, start, last in places.iter_rows()}
 
     def _take_texts(self, contents: pl.Series, text: pl.Series) -> None:
-        self.contents, self.text = contents, text.to_numpy()
+        self.contents = contents
+        self.text = self._text_of = text.to_numpy()
         self._passages: pl.DataFrame | None = None
         self._firsts = self._rank_of = np.zeros(0, np.int64)
         if not contents.to_frame("content").select(is_long(pl.col("content")).any()).item():
@@ -158,6 +160,12 @@ class PoolArrays:
         """The ranks of the memories of documents: in order of their ids."""
         return documents if self._passages is None else self._rank_of[documents]
 
+    def documents_like(self, documents: Integers, ranks: Integers) -> Integers:
+        """The same passages of other memories, by rank, with the same text."""
+        return (
+            ranks if self._passages is None else self._firsts[ranks] + documents - self._firsts[self.ranks(documents)]
+        )
+
     def document_passages(self, documents: Integers) -> pl.DataFrame:
         """memory_id, passage and passage_at (NULL where the memory is one passage) of documents."""
         if self._passages is None:
@@ -167,16 +175,19 @@ class PoolArrays:
         return about.hstack(self._passages[documents])
 
     def of(self, project: int, day: int) -> ProjectDayMemories:
-        """The memories that were eligible in a project on a day."""
+        """The memories that were eligible in a project on a day; of equal texts one stands for all."""
         parts = [self._places.get(key, slice(0)) for key in ((project, day), (None, day))]
         rank, valid_from, valid_until = (
             np.concatenate([array[part] for part in parts]) for array in (self._rank, self._from, self._until)
         )
-        ranks, place = np.unique(rank, return_inverse=True)
-        ranks = ranks.astype(np.int64)
+        # in order of their texts: which memories have a text decides no tie
+        _, first, place = np.unique(self._text_of[rank], return_index=True, return_inverse=True)
+        ranks = rank[first].astype(np.int64)
         documents, firsts = ranks, np.arange(len(ranks) + 1)
         if self._passages is not None:
             counts = self._firsts[ranks + 1] - self._firsts[ranks]
             firsts = np.append(0, np.cumsum(counts))
             documents = np.arange(firsts[-1]) + np.repeat(self._firsts[ranks] - firsts[:-1], counts)
-        return ProjectDayMemories(documents, firsts, place.astype(np.int64), valid_from, valid_until)
+        return ProjectDayMemories(
+            documents, firsts, place.astype(np.int64), rank.astype(np.int64), valid_from, valid_until
+        )

@@ -24,6 +24,7 @@ from slowwave.transforms.evidence.used.ranking.nearest_pairs import (
     nearest_pairs,
 )
 from slowwave.transforms.evidence.used.ranking.pair_features import RankedPairs, ranked_pairs
+from slowwave.transforms.evidence.used.ranking.shared_stems import MOST_COMMON
 from slowwave.transforms.evidence.used.ranking.stem_numbers import CompiledStemNumbers, StemNumbers, TextStems
 from slowwave.transforms.language.word_vectors import WordVectors
 
@@ -37,19 +38,22 @@ COMPILED_BYTES = 512 * 2**10
 
 
 class RankedCandidates(NamedTuple):
-    """Places of interactions and of passages, and the log-odds, in steps, that the answer relied on the memory."""
+    """Places of interactions and of passages, and how likely the answer relied on the memory, in steps of 1/10,000."""
 
     row: Integers
     document: Integers
-    odds: Integers
+    score: Integers
 
 
 def ranked_candidates(
-    asked: InteractionArrays, pool: PoolArrays, word_vectors: WordVectors, params: UsedParams
+    asked: InteractionArrays, pool: PoolArrays, word_vectors: WordVectors, params: UsedParams, least: int
 ) -> Iterator[RankedCandidates]:
-    """Of each interaction the memories nearest to its answer, and the log-odds that it relied on them."""
-    for pairs in memory_features(asked, pool, word_vectors, params):
-        yield RankedCandidates(pairs.row, pairs.document, log_odds(pairs.features))
+    """Of each interaction the memories nearest to its answer, as far as they score `least` or more."""
+    for found in _ranked_texts(asked, pool, word_vectors, params):
+        score = _score(log_odds(found.pairs.features))
+        likely = np.flatnonzero(score >= least)
+        pair, row, document = found.memories_with(likely, pool)
+        yield RankedCandidates(row, document, score[pair])
 
 
 def log_odds(features: dict[str, Floats]) -> Integers:
@@ -60,10 +64,23 @@ def log_odds(features: dict[str, Floats]) -> Integers:
     return np.rint(np.clip(odds, -25, 25) * _STEPS).astype(np.int64)
 
 
+def _score(odds: Integers) -> Integers:
+    """Probability in steps."""
+    return np.rint(_STEPS / (1 + np.exp(-odds / _STEPS))).astype(np.int64)
+
+
 def memory_features(
     asked: InteractionArrays, pool: PoolArrays, word_vectors: WordVectors, params: UsedParams
 ) -> Iterator[RankedPairs]:
     """Places of interactions and documents, with the features that the model was fitted to."""
+    for found in _ranked_texts(asked, pool, word_vectors, params):
+        pair, row, document = found.memories_with(np.arange(len(found.pairs.row)), pool)
+        yield RankedPairs(row, document, {name: values[pair] for name, values in found.pairs.features.items()})
+
+
+def _ranked_texts(
+    asked: InteractionArrays, pool: PoolArrays, word_vectors: WordVectors, params: UsedParams
+) -> Iterator[_RankedTexts]:
     size = asked.text_bytes + int(pool.contents.str.len_bytes().sum())
     kernels = kernel("evidence.used.ranking.nearest_kernel") if size >= COMPILED_BYTES else None
     numbers = CompiledStemNumbers(word_vectors) if kernels else StemNumbers(word_vectors)
@@ -81,7 +98,7 @@ def memory_features(
             meanings = Meanings(answered[first:last], together[first:last], directions, pools.text)
             found, sizes = nearest(pools, params.candidates), pools.size[pools.pool]
             pairs = ranked_pairs(found, meanings, multiply, pools.memory, sizes)
-            yield RankedPairs(some.start + pairs.row, some.documents[pairs.document], pairs.features)
+            yield _RankedTexts(pairs, pools, some)
 
 
 class _Pools(NamedTuple):
@@ -92,6 +109,33 @@ class _Pools(NamedTuple):
     group: Integers  # of each interaction
     held: list[ProjectDayMemories]
     documents: Integers
+
+
+class _RankedTexts(NamedTuple):
+    """Pairs of interactions and distinct texts of some pools."""
+
+    pairs: RankedPairs
+    compared: ComparedPools
+    pools: _Pools
+
+    def memories_with(self, pair: Integers, pool: PoolArrays) -> tuple[Integers, Integers, Integers]:
+        """Of some pairs every memory that had the text then: pair, place of the interaction, and document.
+
+        A text of more than 1,000 memories tells nothing of one of them.
+        """
+        row, document = self.pairs.row, self.pools.documents[self.pairs.document]
+        if self.compared.first_span[-1] == len(self.compared.first_span) - 1:  # one span each
+            return pair, self.pools.start + row[pair], document[pair]
+        memory = self.compared.memory[self.pairs.document[pair]]
+        first, counts = self.compared.first_span[memory], np.diff(self.compared.first_span)[memory]
+        counts = np.where(counts > MOST_COMMON, 0, counts)
+        pair = np.repeat(pair, counts)
+        span = np.arange(len(pair)) + np.repeat(first - np.cumsum(counts) + counts, counts)
+        at, most = self.compared.at[row[pair]], int(self.compared.span_rank.max()) + 1
+        is_eligible = (self.compared.valid_from[span] <= at) & (at < self.compared.valid_until[span])
+        each = np.unique((pair * most + self.compared.span_rank[span])[is_eligible])
+        pair, rank = np.divmod(each, most)
+        return pair, self.pools.start + row[pair], pool.documents_like(document[pair], rank)
 
 
 def _together(asked: InteractionArrays, pool: PoolArrays, start: int, stop: int) -> Iterator[_Pools]:
@@ -136,6 +180,7 @@ def _compared_pools(
         stems=stems,
         size=counts,
         first_span=np.searchsorted(span_memory[order], np.arange(offsets[-1] + 1)),
+        span_rank=np.concatenate([one.span_rank for one in pools.held])[order],
         valid_from=np.concatenate([one.span_from for one in pools.held])[order],
         valid_until=np.concatenate([one.span_until for one in pools.held])[order],
     )
