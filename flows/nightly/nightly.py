@@ -211,7 +211,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
     erased = run.stage("erase", _complete_erasure, run, removed) if removed is not None else None
     run.stage("prune", prune, run.settings, run.lake)
     expired = _apply_retention(run, rules) if rules is not None else ""
-    run.stage("prune", _note_digests, run, erasing)
+    run.stage("digests", _note_digests, run, erasing)
     return NightlyResult(
         run.run_id,
         row["status"],
