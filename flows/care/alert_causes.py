@@ -160,7 +160,10 @@ def _find_late(seen: Seen) -> list[Finding] | None:
     if not seen.is_lake_read or seen.runs is None:
         return None
     limit = timedelta(hours=seen.late_hours)
-    began = max((row["started_at"] for row in seen.runs if row["kind"] == "nightly"), default=None)
+    starts: list[datetime] = [row["started_at"] for row in seen.runs if row["kind"] == "nightly"]
+    if seen.failure is not None:  # on a full disk the ledger does not know of it
+        starts.append(seen.failure.at)
+    began = max(starts, default=None)
     if began is None:
         first = min((row["started_at"] for row in seen.runs), default=None)
         if first is None or seen.now - first <= limit:

@@ -11,9 +11,10 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -34,6 +35,7 @@ from slowwave.flows.kernel.times import utc_iso, utc_now, utc_text
 _SHOWN = 5
 _PING_SECONDS = 5.0
 _LOCK_SECONDS = 20.0
+_BLOCK = 4096
 # A target that failed is not tried for so long, except by a night: who asks every minute causes no storm.
 _AGAIN = timedelta(hours=4)
 
@@ -160,13 +162,29 @@ def _read_alert(noted: dict[str, Any]) -> OpenAlert:
 
 
 def _write_state(settings: Settings, state: AlertState) -> str:
-    """Write it; return what went wrong, '' for nothing."""
+    """Write it; return what went wrong, '' for nothing.
+
+    A full disk is what people are alerted to: the file fills whole blocks, into which it is then written anew.
+    """
     content = json.dumps(asdict(state)).encode()
+    content = content.ljust(-(-len(content) // _BLOCK) * _BLOCK)
     try:
         write_durably(settings.alerts_file, lambda aside: aside.write_bytes(content))
     except OSError as error:
+        if _overwrite(settings.alerts_file, content):
+            return ""
         return f"{settings.alerts_file} cannot be written ({error.strerror}): alerts wait for the next night"
     return ""
+
+
+def _overwrite(path: Path, content: bytes) -> bool:
+    """Write into the blocks that a file has; return whether they were enough."""
+    with suppress(OSError):
+        if path.stat().st_size == len(content):
+            with path.open("r+b") as file:
+                file.write(content)
+            return True
+    return False
 
 
 # ------------------------------------------------------------------------------------------------------------- messages

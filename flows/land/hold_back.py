@@ -140,16 +140,16 @@ def hold_back(
 ) -> Chosen:
     """Return which of the memories that a retriever chose to inject, and what to log so that a night can compare.
 
-    ids: best first, each alone or with its score. key: what is drawn for: the id of an interaction, or of a session or
-    user if all of it shall be treated alike; the same key decides the same. design: in place of `[experiments]` in
-    `$SLOWWAVE_HOME/settings.toml`, which is read once a second at most. at: the time, now by default. Ids in `exclude`
-    are injected, and are no offers: nothing was drawn for them.
+    ids: best first, each alone or with its score; a text is one id. key: what is drawn for: the id of an interaction,
+    or of a session or user if all of it shall be treated alike; the same key decides the same. design: in place of
+    `[experiments]` in `$SLOWWAVE_HOME/settings.toml`, which is read once a second at most. at: the time, now by
+    default. Ids in `exclude` are injected, and are no offers: nothing was drawn for them.
 
     Never raises: where something cannot be used, all is injected, and a warning is logged to `slowwave.hold_back`.
     """
     scores: dict[str, float | None] = {}
     try:
-        for one in ids:
+        for one in [ids] if isinstance(ids, str) else ids:
             memory, score = one if isinstance(one, (tuple, list)) and len(one) == _ID_AND_SCORE else (one, None)
             scores.setdefault(str(memory), score if _is_number(score) else None)
         used = _settled_design() if design is None else make_design(vars(design))  # one made by hand is unchecked

@@ -20,11 +20,12 @@ _not_kept: list[str] = []
 def kernel(name: str) -> ModuleType | None:
     """The module `slowwave.transforms.<name>`, compiled; None where it cannot be, which is said once.
 
-    `NUMBA_DISABLE_JIT=1` asks for the references, and so does who leaves out the extra `fast`: `doctor` says it.
+    `NUMBA_DISABLE_JIT=1` asks for the references.
     """
     try:
         from numba import config
     except ModuleNotFoundError:
+        _say_missing()
         return None
     try:
         return None if vars(config)["DISABLE_JIT"] else importlib.import_module(f"slowwave.transforms.{name}")
@@ -32,6 +33,15 @@ def kernel(name: str) -> ModuleType | None:
         reason = str(error).partition("\n")[0] or repr(error)
         _log.warning("%s cannot be compiled here, the night takes longer with the same results: %s", name, reason)
         return None
+
+
+@cache
+def _say_missing() -> None:
+    """Once, however many loops a night has."""
+    _log.warning(
+        "slowwave[fast] is not installed: nights of many texts take half as long again, with the same results "
+        "(`slowwave doctor` says how to add it)"
+    )
 
 
 def is_any_loaded() -> bool:

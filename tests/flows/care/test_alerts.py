@@ -310,6 +310,7 @@ def test_a_night_that_failed_before_the_ledger_knew_is_open_until_one_goes_well(
     assert check(home, rules).is_well
     assert sent(server) == [("open", "failed_night"), ("over", "failed_night")]
     assert json.loads(server.requests[0][2])["says"] == ["params.toml cannot be used"]
+    assert names(check(home, rules, LATE, failure="no room", is_night=True)) == {"failed_night"}  # it is not late too
 
 
 def test_what_cannot_be_looked_at_is_not_over(home: SmallHome, server: Taken) -> None:

@@ -152,6 +152,12 @@ def test_a_number_as_key_draws_as_its_text() -> None:
     ]
 
 
+def test_a_bare_text_is_one_id() -> None:
+    assert [hold_back("m-1", key=key, design=HALF).log for key in ("1", "2", "3")] == [
+        hold_back(["m-1"], key=key, design=HALF).log for key in ("1", "2", "3")
+    ]
+
+
 @pytest.mark.parametrize("ids", [None, 7, [None], [3, ("a", "b", "c")], [("a", "much")], iter(())])
 def test_an_agent_answers_whatever_is_given(ids) -> None:
     assert hold_back(ids, key="1", design=HALF).log["memories_used"] is not None
