@@ -121,7 +121,13 @@ def main(arguments: list[str] | None = None) -> None:
             stream.reconfigure(errors="backslashreplace")
     given = sys.argv[1:] if arguments is None else arguments
     with log_form(given[0] if given else ""):
-        sys.exit(_exit_code(arguments))
+        code = _exit_code(arguments)
+    if code == StoppedExit().code:
+        # whoever stops us waits, and all is noted: Python would take down for seconds what a night has loaded
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def _exit_code(arguments: list[str] | None) -> int:
