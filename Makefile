@@ -91,7 +91,7 @@ LOCK := $(VENV)/tools/bin/uv --quiet pip compile pyproject.toml --universal --py
 
 lock: $(STAMPS)/tools ## Work out both lock files anew from pyproject.toml (ARGS=--upgrade takes the newest versions)
 	@echo "Locking what running needs"
-	@$(LOCK) --group build --extra dashboard --extra fast --output-file requirements.lock $(ARGS)
+	@$(LOCK) --group build --extra dashboard --extra fast --extra s3 --extra age --extra telemetry --output-file requirements.lock $(ARGS)
 	@echo "Locking what development needs"
 	@$(LOCK) --group build --group dev --extra all --constraints requirements.lock --output-file requirements-dev.lock $(ARGS)
 

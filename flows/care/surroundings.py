@@ -48,6 +48,7 @@ EXTRAS: Mapping[str, str] = {
     "postgres": "`slowwave publish-to postgresql://…`",
     "s3": "a lake in a bucket (SLOWWAVE_LAKE=s3://…)",
     "age": "backups sealed with age",
+    "telemetry": "spans to OpenTelemetry, events to OpenLineage",
     "llm": "a language model that judges new memories",
 }
 _SHOWN_PACKAGES = ("duckdb", "polars", "prefect", "pyarrow", "pydantic")

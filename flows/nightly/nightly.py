@@ -29,6 +29,7 @@ from slowwave.flows.land.land import Delivery, Landing, LandingReport, compact_l
 from slowwave.flows.land.readings import home_readings
 from slowwave.flows.nightly.build import build
 from slowwave.flows.nightly.room import room_to_land, room_to_publish
+from slowwave.flows.nightly.telemetry import observed
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import BuildPlan, DayPlan
 from slowwave.flows.publish.run import Progress, Run, no_progress, start_run
@@ -153,6 +154,7 @@ def _land_as_run(run: Run, work: Callable[[], object]) -> LandingReport:
     return run.landed
 
 
+@observed
 def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> NightlyResult:
     """Import what is connected, land the inbox, ask the language model if there is one, rebuild what changed, publish.
 
@@ -346,6 +348,7 @@ def _record_skipped(run: Run, plan: BuildPlan, why: str, asked: str) -> NightlyR
     return NightlyResult(run.run_id, "skipped", why, as_of, run.imported, run.landed, plan, [], [], current, asked)
 
 
+@observed
 def backfill(run: Run, first: date, last: date) -> NightlyResult:
     """Build the partitions of the days from `first` to `last`; current stays."""
     as_of = run.started_at

@@ -51,6 +51,7 @@ from slowwave.flows.publish.run import Progress, Run, no_progress, start_run
 from slowwave.flows.publish_to.run import publish_as_settled, published_after_night
 from slowwave.flows.schedule.flow_runs import cancel_late_runs, crash_killed_runs, mark_as_running
 from slowwave.flows.schedule.server import configure
+from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.vocabularies import RunKind
 
 configure(settings_from_environment())  # Prefect reads its environment once, when it is first imported
@@ -505,11 +506,15 @@ def tags_of(home: Path) -> list[str]:
 # --------------------------------------------------------------------------------------------------------- schedules
 
 
-def deployments(settings: Settings, timezone: str, nightly_cron: str, land_minutes: int) -> list[RunnerDeployment]:
+def deployments(
+    settings: Settings, timezone: str, nightly_cron: str, land_minutes: int, *, is_shared: bool = False
+) -> list[RunnerDeployment]:
     """`land` every some minutes and `nightly` by cron, each at most once at a time; the others when somebody asks.
 
     A landing that is due while one still runs is left out, for the next one takes all that waits; a night is not.
+    On a server that other homes may share (`is_shared`), the home is in their names: one would replace the other's.
     """
+    of_home = f" {settings.home.name} {digest([str(settings.home.resolve())])[:6]}" if is_shared else ""
     common: dict[str, Any] = {
         "parameters": {"home": str(settings.home)},
         "tags": tags_of(settings.home),
@@ -520,10 +525,10 @@ def deployments(settings: Settings, timezone: str, nightly_cron: str, land_minut
     every = Interval(timedelta(minutes=land_minutes), timezone=timezone)
     served = [
         nightly.to_deployment(
-            "schedule", schedule=Cron(nightly_cron, timezone=timezone), concurrency_limit=1, **common
+            f"schedule{of_home}", schedule=Cron(nightly_cron, timezone=timezone), concurrency_limit=1, **common
         ),
-        land.to_deployment("inbox", schedule=every, concurrency_limit=leave_out, **common),
-        *(each.to_deployment("by-hand", **common) for each in (backfill, report, prune, publish_to)),
+        land.to_deployment(f"inbox{of_home}", schedule=every, concurrency_limit=leave_out, **common),
+        *(each.to_deployment(f"by-hand{of_home}", **common) for each in (backfill, report, prune, publish_to)),
     ]
     return cast("list[RunnerDeployment]", served)  # (coroutines in an event loop only)
 

@@ -21,7 +21,7 @@ from slowwave.flows.kernel.terminal import format_count, quote_shortened
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.nightly.nights import last_good_night, ledger
 from slowwave.flows.schedule.flow_runs import crash_killed_runs
-from slowwave.flows.schedule.server import configure, prefect_api
+from slowwave.flows.schedule.server import configure, configured_url, prefect_api
 
 # A night that is missing for longer than a week is found all the same: one of the last week is due then too.
 _LOOKS_BACK = timedelta(days=8)
@@ -52,11 +52,12 @@ def _serve(
     signal.signal(signal.SIGTERM, _stop)
     screen = Screen()
     screen.note("starting Prefect")
+    is_shared = configured_url(settings) is not None
     try:
         with prefect_api(settings, schedules=True) as url, _capturing(settings, capture, screen) as taking:
             from slowwave.flows.schedule import flows as orchestrate
 
-            served = orchestrate.deployments(settings, zone.key, nightly_cron, land_minutes)
+            served = orchestrate.deployments(settings, zone.key, nightly_cron, land_minutes, is_shared=is_shared)
             missed = _find_missed_night(settings, nightly_cron, zone.key)
             landing = datetime.now(UTC) + timedelta(minutes=land_minutes)
             there = "" if zone.key == "UTC" else f" ({first.astimezone(zone):%H:%M %Z})"

@@ -92,7 +92,7 @@ def prefect_api(settings: Settings, *, schedules: bool = False) -> Iterator[str]
     Raises UserError when the server does not answer, or when schedules are being served already.
     """
     configure(settings)
-    configured = _configured_url(settings)
+    configured = configured_url(settings)
     if configured is not None:
         _wait_for(configured, None)
         yield configured
@@ -119,7 +119,8 @@ def prefect_api(settings: Settings, *, schedules: bool = False) -> Iterator[str]
                             _send_what_is_left()
 
 
-def _configured_url(settings: Settings) -> str | None:
+def configured_url(settings: Settings) -> str | None:
+    """Return the URL of a server that is not this home's own; None: there is none."""
     chosen = os.environ.get("PREFECT_API_URL", "").strip()
     if chosen:
         return chosen

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -183,3 +187,24 @@ def test_a_decision_of_then_still_counts(version: str, tmp_path: Path) -> None:
         "forget hold",
         "review promote",
     ]
+
+
+@pytest.mark.slow
+def test_the_steps_of_the_page_upgrade_it_and_go_back_and_a_copy_is_read_elsewhere(tmp_path: Path) -> None:
+    home = released_home(RELEASES[0], tmp_path)
+    landed = landed_files(home)
+    page = (Path(__file__).parents[3] / "flows" / "README.md").read_text()
+    (steps,) = re.findall(r"^## Upgrading\n.*?```sh\n(.*?)```", page, flags=re.DOTALL | re.MULTILINE)
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+    env = kept | {"SLOWWAVE_HOME": str(home.folder), "PATH": path}
+    done = subprocess.run(["bash", "-ec", steps], env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (home.folder / "lake" / "FORMAT").read_text() == f"{WHOLE_FORMAT}\n"
+    assert landed_files(home) == landed == landed_files(SmallHome(tmp_path / "before"))
+
+    moved = SmallHome(home.folder.rename(tmp_path / "elsewhere"))
+    assert moved.nightly().built == []
+    copy = SmallHome(tmp_path / "before")
+    asked = copy.run_unable_to_write("sql", "SELECT count(*) AS memories FROM memory_health", "--format", "json")
+    assert asked.returncode == 0, asked.stderr

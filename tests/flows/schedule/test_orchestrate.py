@@ -175,6 +175,18 @@ def test_the_flows_that_somebody_starts_by_hand(flows: ModuleType, home: Path) -
     assert last_run("publish-to").state_name == "Completed"
 
 
+def test_homes_on_one_server_have_deployments_of_their_own(flows: ModuleType, tmp_path: Path) -> None:
+    from prefect.client.orchestration import get_client
+
+    for home in (tmp_path / "a" / "data", tmp_path / "b" / "data"):
+        for one in flows.deployments(Settings(home), "UTC", "0 2 * * *", 5, is_shared=True):
+            one.apply()
+    with get_client(sync_client=True) as client:
+        found = client.read_deployments()
+    homes = [Path(each.parameters["home"]).parent.name for each in found if " data " in each.name]
+    assert sorted(homes) == ["a"] * 6 + ["b"] * 6
+
+
 def test_land_and_backfill(flows: ModuleType, home: Path) -> None:
     assert flows.land(home=str(home)).total("accepted") == 2
     assert last_run("land").state_name == "Completed"
