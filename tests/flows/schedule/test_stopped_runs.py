@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -113,6 +114,20 @@ def test_a_night_stopped_before_prefect_has_started_leaves_a_note(tmp_path: Path
     assert [status for status, _ in nights(tmp_path)] == ["failed"]
     assert holder(Settings(tmp_path)) is None
     assert list((tmp_path / "inbox").iterdir())
+
+
+def test_a_server_that_still_starts_ends_when_nobody_waits_for_it(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        number = listener.fileno()
+        server = subprocess.Popen(
+            [sys.executable, "-m", "slowwave.flows.schedule.child", str(number)],
+            env=os.environ | {"PREFECT_HOME": str(tmp_path)},
+            stdin=subprocess.PIPE,
+            pass_fds=[number],
+        )
+    server.communicate(timeout=PATIENCE)
+    assert server.returncode == 0
+    assert not (tmp_path / "prefect.db").exists()  # it had not come so far
 
 
 def test_a_killed_night_does_not_stay_running(tmp_path: Path) -> None:
