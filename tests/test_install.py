@@ -25,7 +25,7 @@ PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["
 ROWS = [memory("m-1"), interaction("i-1", memories_used=["m-1"]), outcome("o-1", interaction_id="i-1")]
 # What the extra `dashboard` brings, and what the other extras do.
 WITH_THE_DASHBOARD = ("altair", "pandas", "pydeck", "streamlit", "vl_convert")
-WITH_OTHERS = ("distributed", "llvmlite", "mcp", "numba", "obstore", "openai", "pyrage", "ray")
+WITH_OTHERS = ("distributed", "llvmlite", "mcp", "numba", "obstore", "openai", "openlineage", "pyrage", "ray")
 # What a wheel is built from; beside the modules of `data` a home may lie.
 SOURCE = (
     "dashboards",

@@ -341,8 +341,8 @@ def flow_session(
         if run is not None:
             run.imported = imported
             run.begin("starting Prefect")
-        screen.note("starting Prefect")
         try:
+            screen.note("starting Prefect")
             with prefect_api(settings):
                 from slowwave.flows.schedule import flows as orchestrate
 
