@@ -32,7 +32,8 @@ def home(tmp_path: Path) -> SmallHome:
 
 def send_to(monkeypatch: pytest.MonkeyPatch, server: Taken, path: str) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.url(path))
-    monkeypatch.setenv("OPENLINEAGE_URL", server.url(path))
+    monkeypatch.setenv("OPENLINEAGE_URL", server.url(""))
+    monkeypatch.setenv("OPENLINEAGE_ENDPOINT", f"{path[1:]}/lineage")
 
 
 def test_a_night_sends_a_span_for_each_stage_and_an_event_when_it_begins_and_ends(
