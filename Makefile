@@ -31,7 +31,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
 .PHONY: setup setup-dev demo test test-all test-lowest test-newest mutants lint format declared bench bench-smallest \
-	bench-full pictures lock release clean help
+	bench-full bench-effects pictures lock release clean help
 
 setup: $(STAMPS)/runtime ## Set up: a virtual environment in .venv with the locked packages (the default; a minute or two, once)
 	@echo "Ready: $(BIN)/slowwave --help names the commands, make demo shows them at work"
@@ -81,6 +81,9 @@ bench-full: $(STAMPS)/dev ## Measure also 1,000,000 interactions, a year, uncomm
 	@$(BIN)/python tests/support/night/night_bench.py --full $(ARGS)
 	@$(BIN)/python tests/support/night/large_bench.py $(ARGS)
 	@$(BIN)/python -m pytest tests/bench -m bench -s
+
+bench-effects: $(STAMPS)/dev ## Grade what is said of memories' effects where these are known (minutes; ARGS=--by-kind)
+	@$(BIN)/python tests/support/models/effects_bench.py $(ARGS)
 
 pictures: $(STAMPS)/dev ## Make the pictures in README anew, from the sample logs (needs Chromium)
 	@PYTHONPATH=tests/support/browser:tests/support/logs $(BIN)/python tests/support/homes/make_pictures.py
