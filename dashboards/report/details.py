@@ -70,7 +70,8 @@ def harmful(answers: Answers) -> ReportSection:
     """Which memories lower success."""
     name = "helping_and_hurting_memories"
     flags, bases = answers.counts(name, "is_harmful"), answers.counts(name, "lift_basis")
-    section = ReportSection("harmful", "Harmful memories", story.harms(flags, bases))
+    overall = story.overall_effect(answers.rows("effects", 2, scope="all"))
+    section = ReportSection("harmful", "Harmful memories", overall + story.harms(flags, bases))
     is_harmful = pl.col("is_harmful").fill_null(value=False)
     worst = answers.rows(name, _FEW).filter(is_harmful)
     items = [

@@ -51,7 +51,7 @@ def test_a_world_is_a_log_of_the_contract(kind: str) -> None:
     for table, rows in ((Interactions, world.interactions), (Outcomes, world.outcomes), (Memories, world.memories)):
         choose_columns(table, *(name for name in rows.columns if name != "created_at"))
     used, offered = world.interactions["memories_used"], world.interactions["memories_offered"]
-    assert used.list.len().max() <= offered.list.len().max() == 5
+    assert (used.list.len() <= offered.list.len()).all()
     assert world.interactions["injection_probability"].is_null().all() != world.is_randomised
     assert set(used.explode().drop_nulls()) <= set(world.truth["memory_id"])
     assert (world.truth["effect"].abs() > 0.05).sum() in range(3, 11)  # of ten, those that were offered
@@ -72,7 +72,7 @@ def test_where_chance_did_not_decide_plain_differences_are_wrong(kind: str) -> N
     )
     usual = success_by_offer(world)["success"].mean()
     off = having.join(world.truth, on="memory_id").filter(pl.col("n") > 100)
-    assert ((off["success"] - usual - off["effect"]) * off["n"].sqrt() * 2).std() > 1.5
+    assert ((off["success"] - usual - off["effect"]) * off["n"].sqrt() * 2).to_numpy().std() > 1.5
 
 
 def test_a_kind_that_is_none_is_refused() -> None:

@@ -99,6 +99,7 @@ FIRST_ROWS = {
     "calibration_by_week": {"cutoff_at": "2026-03-30T00:00:00Z", "method": "base_rate/1", "attempts": 21},
     "late_rows": {"landed_table": "outcomes", "late_rows": 1, "worst_hours": 48.0},
     "agents": {"agent": "keeper", "interactions": 45},
+    "effects": {"scope": "all", "comparison": "injected or left out", "basis": "randomised"},
     "success_difference": {"since": "1900-01-01", "basis": "randomised", "is_enough": True},
     "activity_by_day": {"day": "2026-03-02", "injected": 6, "used": 2, "tokens": None},
     "attempts_by_injection": {"has_memory": False, "offered_count": 1, "probability": 0.5, "attempts": 20},

@@ -15,7 +15,9 @@ import polars as pl
 
 from slowwave.data.effects_world import DAYS, START, WORLDS, EffectsWorld, effects_world
 from slowwave.transforms.lift import observed_outcomes
+from slowwave.transforms.lift.effects.effects import effects
 from slowwave.transforms.lift.params import MemoryOutcomeParams
+from slowwave.transforms.params import Params
 
 PARAMS = MemoryOutcomeParams()
 LOOKS = tuple(START + timedelta(days=DAYS * part / 4 + (10 if part == 4 else 0)) for part in (1, 2, 3, 4))
@@ -62,6 +64,17 @@ def lift_1(world: EffectsWorld, as_of: datetime) -> pl.DataFrame:
     is_sure = pl.col("lift_q_value") <= PARAMS.false_discovery_rate
     call = pl.when(is_sure & (pl.col("lift_low") > 0)).then(1).when(is_sure & (pl.col("lift_high") < 0)).then(-1)
     return found.select("memory_id", estimate="lift", low="lift_low", high="lift_high", call=call.otherwise(0))
+
+
+def effects_1(world: EffectsWorld, as_of: datetime) -> pl.DataFrame:
+    """What `effects` says of each memory: by chance where that decided, else within task."""
+    of = Frames(world, as_of)
+    found = effects(
+        of.references, of.trials.offers, of.interactions, of.trials.known, of.trials.of_users, _OWNERS, Params()
+    )
+    rows = found.filter(pl.col("scope") == "memory").sort("comparison").unique("scope_id", keep="first")
+    call = pl.when(pl.col("claim") == "helps").then(1).when(pl.col("claim") == "harms").then(-1).otherwise(0)
+    return rows.select("estimate", "low", "high", memory_id="scope_id", call=call)
 
 
 def _places(world: EffectsWorld, as_of: datetime) -> pl.DataFrame:
@@ -153,6 +166,7 @@ METHODS: dict[str, Method] = {
     "inverse propensity": inverse_propensity,
     "learned value (MemRL)": learned_value,
     "lift/1": lift_1,
+    "effects/1": effects_1,
 }
 
 

@@ -150,6 +150,14 @@ RELEASED: tuple[Method, ...] = (
         golden=("lift-1/memory_health",),
     ),
     Method(
+        id="effects/1",
+        computes="Whether memories help, all and each: with and without them, by chance or within task and week.",
+        implementation="slowwave.transforms.lift.effects.effects.effects",
+        chosen_by=("effects.method",),
+        reads=("effects", "memory_outcomes"),
+        golden=("effects-1/effects",),
+    ),
+    Method(
         id="strength/2",
         computes="How strong a memory is: evidence of its use, fading with three half-lives.",
         implementation="slowwave.transforms.usage.strength_now.strengths",
