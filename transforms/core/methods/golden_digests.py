@@ -13,7 +13,7 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "echo-1/memory_health": "dfaf49dcfbd9c651fec2992c87c50e6e08340c8def93fa7bdac6873ddf019152",
     "echo-1/memory_health_history": "66085ab298cfb84fa8aedacbe8af0623cd21e93788d5b7d45dfe48881d92e92d",
     "echo-1/memory_references": "be393cc4d3b536dbbfbad842abbf40641bf2c494c6f878862fa9dd50d85e9aad",
-    "effects-1/effects": "c3b3c1caa45e942071efc93618bf0747e5c3bda898b664a5f78c31e84ff77688",
+    "effects-1/effects": "a41b212e7dcbf7d64369bd3b77d99d7a3e8070c84d270a1d6568f895e2676681",
     "eligible-2/memory_eligibility": "10c1a241b94f891f35e9109ca3302ec732858e59eb0e5ef6be76d32f86e698a3",
     "eligible-2/memory_health": "48b9b00fff3d57852863c5135242f3b624b8d014bdf9d08e633697702dcb6054",
     "eligible-2/memory_references": "a34349da9457446a859b32852f88234b2433a959b129c951b34d39e37ae8a9e8",

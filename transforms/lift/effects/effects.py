@@ -34,13 +34,11 @@ _BASES = ("randomised", "within task")
 # What is told of all memories where nothing can be compared.
 _NOTHING = pl.DataFrame(
     [
-        {"scope": "all", "scope_id": "", "outcome": "success", "comparison": each, "basis": "none"}
-        | {"claim": "cannot be told", "with_count": 0, "without_count": 0, "sessions_count": 0}
-        | dict.fromkeys(("estimate", "own_estimate", "low", "high", "e_value", "detectable"))
+        dict(zip(Effects.key, ("all", "", "success", each), strict=True)) | {"basis": "none", "claim": "cannot be told"}
         for each in _COMPARISONS
     ],
     schema=computed_schema(Effects),
-)
+).with_columns(pl.col(pl.Int64).fill_null(0))
 
 
 class ComparingParams(Protocol):
@@ -218,10 +216,10 @@ def _with_claims(found: pl.DataFrame, params: ComparingParams) -> pl.DataFrame:
     chance of at most a.
     """
     told, claims = params.memory_outcomes, params.effects
-    sessions, upper = pl.col("sessions_count"), (1 + told.interval_mass) / 2
+    sessions, upper = pl.col("least_sessions"), (1 + told.interval_mass) / 2
     reach = pl.col("standard_error") * student_t_quantile(upper, (sessions - 1).cast(pl.Float64))
     limits = (
-        found.with_columns(pl.min_horizontal("with_sessions", "without_sessions").alias("sessions_count"))
+        found.with_columns(pl.min_horizontal("with_sessions", "without_sessions").alias("least_sessions"))
         .filter((sessions >= told.min_sessions) & (pl.col("standard_error") > 0))
         # as uncertain as Student's t has it, of a normal distribution
         .with_columns(reach.alias("reach"), (reach / NormalDist().inv_cdf(upper)).alias("error"))

@@ -46,13 +46,14 @@ class Effects(Table):
         " looks; associated: not randomised, something else may be the cause."
     )
     e_value: float | None = column(
-        "Evidence against no effect: the claim is made from 20 on, a param. NULL: not randomised.", unit="ratio"
+        "Evidence that may be looked at every night: 20 is strong, 1 is none (at most 1e299). Against no effect; from"
+        " 20 on, a param, an effect is claimed. NULL: not randomised."
     )
     detectable: float | None = column(
         "Smallest true effect, up or down, that a look finds four times in five. NULL: as estimate.", unit="-1-1"
     )
     with_count: int = column("Interactions compared that had it. Of all: offers that were injected.")
     without_count: int = column("Interactions compared that had not.")
-    sessions_count: int = column("Sessions of the side with fewer.")
+    least_sessions: int = column("Sessions of the side with fewer.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")

@@ -5,7 +5,7 @@
 --   (difference of shares) – success with less without, of a memory drawn towards the others; low (difference of
 --   shares) – lower end of its own 90 % interval; high (difference of shares) – upper end; detectable (difference of
 --   shares) – smallest effect that a look would show; with_count (interactions) – compared that had it; without_count
---   (interactions) – that had not; sessions_count (sessions) – of the side with fewer; basis – randomised, within task
+--   (interactions) – that had not; least_sessions (sessions) – of the side with fewer; basis – randomised, within task
 --   or none; content – the memory's text
 -- params: claim=%; comparison=%; project=%; scope=%
 WITH
@@ -30,7 +30,7 @@ SELECT
     detectable,
     with_count,
     without_count,
-    sessions_count,
+    least_sessions,
     basis,
     content
 FROM named

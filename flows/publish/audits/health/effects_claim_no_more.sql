@@ -13,7 +13,7 @@ WHERE
     OR e_value < 0
     OR (e_value IS NULL) <> (basis <> 'randomised')
     OR detectable NOT BETWEEN 0 AND 1
-    OR least(with_count, without_count, sessions_count) < 0
+    OR least(with_count, without_count, least_sessions) < 0
 UNION ALL
 SELECT 'all', '', 'both comparisons', '', ''
 FROM effects

@@ -90,5 +90,5 @@ def test_the_order_in_which_rows_come_does_not_matter() -> None:
     references, interactions, _, attempts = frames(drawn_log(0.2))
     once = effects(references, interactions, attempts, AS_OF)
     for seed in (1, 2):
-        shuffled = (rows.sample(fraction=1, shuffle=True, seed=seed) for rows in (references, interactions, attempts))
-        assert_frame_equal(effects(*shuffled, AS_OF), once, check_exact=True)
+        shuffled = [rows.sample(fraction=1, shuffle=True, seed=seed) for rows in (references, interactions, attempts)]
+        assert_frame_equal(effects(shuffled[0], shuffled[1], shuffled[2], AS_OF), once, check_exact=True)
