@@ -78,8 +78,6 @@ def test_few_sessions_claim_nothing() -> None:
 
 
 def test_nothing_known_is_told_as_such() -> None:
-    found = effects_of([])
-    assert [row["basis"] for row in found.values()] == ["none"]
     references, interactions, _, attempts = frames([interaction(1, True)])
     rows = effects(references, interactions, attempts, AS_OF)
     assert rows["claim"].to_list() == ["cannot be told"] * 2
