@@ -39,7 +39,7 @@ from slowwave.flows.kernel.store import PROBE_PREFIX, TEMPORARY, can_be_written,
 from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import utc_now, utc_text
 from slowwave.flows.lake.current import ask_once, bucket_of, current_run
-from slowwave.flows.lake.files import WHOLE_FORMAT
+from slowwave.flows.lake.files import LAKE_FORMAT
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.horizons import read_horizon
 from slowwave.flows.lake.run_ledger import has_ended, partitions_of, read_run
@@ -236,10 +236,9 @@ def _lake(lake: Lake) -> CheckLine:
     if lake.root.is_dir() and not can_be_written(lake.root):
         todo = "give yourself the right to write it, or run as the user who owns it"
         return CheckLine("lake", "error", f"{lake.root} cannot be written by you", todo)
-    if written.number != written.since or written.number < WHOLE_FORMAT:
-        brought = max(written.number, WHOLE_FORMAT)
-        return CheckLine("lake", "ok", f"format {written.since}; the next night brings it to {brought}")
-    return CheckLine("lake", "ok", f"format {written.number}, as this version writes it")
+    if written < LAKE_FORMAT:
+        return CheckLine("lake", "ok", f"format {written}; the next night brings it to {LAKE_FORMAT}")
+    return CheckLine("lake", "ok", f"format {written}, as this version writes it")
 
 
 def _lock(settings: Settings) -> CheckLine:

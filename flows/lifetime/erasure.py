@@ -18,7 +18,6 @@ import polars as pl
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.lake.files import LakeFile
-from slowwave.flows.lake.formats import mark_taken_from
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.file_texts import join_row_texts
 from slowwave.flows.lake.lifetime.raw_files import read_raw_frames
@@ -295,7 +294,7 @@ def make_tombstones(erasure: Erasure, key: bytes) -> list[dict[str, object]]:
 
 def begin_erasure(lake: Lake, erasure: Erasure) -> None:
     """Write down what goes, for the lake's owner alone: from here on it goes. Raises OSError as the disk does."""
-    mark_taken_from(lake.root)
+    lake.mark_format()
     packed = io.BytesIO()
     np.save(packed, erasure.windows)
     write_for_owner(_windows_path(lake), packed.getvalue())

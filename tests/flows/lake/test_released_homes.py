@@ -17,7 +17,7 @@ from released_homes import COUNTS, RELEASES, evidence_files, landed_files, last_
 from small_home import SmallHome
 from thorough import IS_THOROUGH
 
-from slowwave.flows.lake.files import WHOLE_FORMAT
+from slowwave.flows.lake.files import LAKE_FORMAT
 from slowwave.flows.lake.lake import COMPACT_FROM_FILES, Lake
 from slowwave.flows.nightly.nightly import NightlyResult
 from slowwave.transforms.evidence.tables import DayInputs
@@ -44,7 +44,7 @@ def test_the_first_night_builds_every_day_again_and_the_second_none(version: str
     assert_every_day_was_built(night, home)
     assert Lake(Path(home.settings.lake)).ledger(Runs).sort("started_at")["days_built_count"][-1] == len(night.built)
     assert landed_files(home) == landed
-    assert (home.folder / "lake" / "FORMAT").read_text() == f"{WHOLE_FORMAT}\n"
+    assert (home.folder / "lake" / "FORMAT").read_text() == f"{LAKE_FORMAT}\n"
 
     counted = evidence_files(home)
     home.land({"memory_id": "of nobody", "changed_at": "2026-03-01T08:00:00Z", "status": "archived"})
@@ -157,7 +157,7 @@ def test_readers_open_it_before_any_night_and_change_nothing(version: str, tmp_p
     status = json.loads(home.ask("status", *_WHENEVER, "--format", "json").stdout)
     assert [line["name"] for line in status["lines"] if line["state"] == "error"] in ([], ["interactions"])
     assert home.ask("review", "list").returncode == 0
-    assert f"the next night brings it to {WHOLE_FORMAT}" in " ".join(home.ask("doctor").stdout.split())
+    assert f"the next night brings it to {LAKE_FORMAT}" in " ".join(home.ask("doctor").stdout.split())
 
     assert home.contents() == before
 
