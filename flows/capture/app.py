@@ -27,8 +27,15 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from slowwave.flows.capture import posts
 from slowwave.flows.capture.committer import Committer, Spool
-from slowwave.flows.capture.counts import ReceiverCounts
-from slowwave.flows.capture.limits import BufferedBytes, FullError, Limits, Rates, is_addressed, is_of_other_site
+from slowwave.flows.capture.limits import (
+    BufferedBytes,
+    FullError,
+    Limits,
+    Rates,
+    ReceiverCounts,
+    is_addressed,
+    is_of_other_site,
+)
 from slowwave.flows.capture.posts import HttpAnswer, Post, Sender, Senders, Where, error_answer, later
 from slowwave.flows.care.metrics import CONTENT_TYPE, Samples, metrics_text
 from slowwave.flows.kernel.errors import UserError

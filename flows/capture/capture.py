@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slowwave.flows.capture.committer import Committer, Spool
-from slowwave.flows.capture.counts import ReceiverCounts
-from slowwave.flows.capture.limits import Limits, is_loopback
+from slowwave.flows.capture.limits import Limits, ReceiverCounts, is_loopback
 from slowwave.flows.capture.posts import Senders
 from slowwave.flows.kernel.bearer_tokens import Tokens
 from slowwave.flows.kernel.errors import UserError, WrongUsageError

@@ -21,8 +21,7 @@ from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.lifetime.erased_rows import ERASED_REASON, NONE_ERASED, ErasedRows
-from slowwave.flows.lake.lifetime.tombstones import read_tombstones
+from slowwave.flows.lake.lifetime.tombstones import ERASED_REASON, NONE_ERASED, ErasedRows, read_tombstones
 from slowwave.flows.land.formats.chunk import Chunk
 from slowwave.flows.land.formats.delivery import chunks, file_hash, open_delivery
 from slowwave.flows.land.inbox import Delivery, path_deliveries
@@ -36,10 +35,18 @@ from slowwave.flows.land.quarantine import (
     shown_rows,
 )
 from slowwave.flows.land.readings import Readings
-from slowwave.flows.land.report import FileCounts, LandingReport
+from slowwave.flows.land.report import (
+    CHANGED,
+    FileCounts,
+    LandingReport,
+    StoppedError,
+    check_unchanged,
+    opened_again,
+    remove_unchanged,
+    stopping,
+)
 from slowwave.flows.land.retry import Attempt, attempts, file_identity, rows_of_placed_files
 from slowwave.flows.land.small_files import FILE_NUMBER, SMALL_BYTES, Batch, SmallFiles, landed_together
-from slowwave.flows.land.stopped import CHANGED, StoppedError, check_unchanged, opened_again, remove_unchanged, stopping
 from slowwave.transforms.core.schema import Landed
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.landed_rows import FORMER_HASH, ROW_NUMBER, LandedRows, readable_rows

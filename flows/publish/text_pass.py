@@ -20,7 +20,7 @@ from slowwave.flows.publish.replay_inputs import Times
 from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.evidence.eligibility import eligible_pool
-from slowwave.transforms.evidence.expected_use import use_probabilities
+from slowwave.transforms.evidence.memory_days import use_probabilities
 from slowwave.transforms.evidence.nodes import TEXTS, USED_MEMORIES
 from slowwave.transforms.evidence.reach import REACH, within_reach
 from slowwave.transforms.evidence.references import memory_references

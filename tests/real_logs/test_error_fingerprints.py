@@ -17,8 +17,7 @@ from error_grouping import (
     told_by_others,
 )
 
-from slowwave.transforms.grouping.error_fingerprints import error_fingerprints, is_blank
-from slowwave.transforms.grouping.error_variables import RULES
+from slowwave.transforms.grouping.error_fingerprints import RULES, error_fingerprints, is_blank
 
 pytestmark = [
     pytest.mark.shared_data,

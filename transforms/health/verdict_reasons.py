@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.core.figures import count_with_noun, decimals, tenths
+from slowwave.transforms.core.glossary import count_with_noun, decimals, tenths
 from slowwave.transforms.health.params import VerdictParams
 from slowwave.transforms.lift.lift_sentences import ASSOCIATED, COMPARED
 

@@ -17,7 +17,7 @@ from small_home import SmallHome
 from slowwave.flows.capture import committer as committers
 from slowwave.flows.capture import committer as spools
 from slowwave.flows.capture.committer import Committer, Spool
-from slowwave.flows.capture.counts import ReceiverCounts
+from slowwave.flows.capture.limits import ReceiverCounts
 from slowwave.flows.capture.posts import HttpAnswer, Post, Sender, Senders
 from slowwave.flows.care.metrics import metrics_text
 from slowwave.flows.lake.lake import Lake

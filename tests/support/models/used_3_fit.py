@@ -22,9 +22,8 @@ from scipy.optimize import minimize
 from used_fits import Joined, average_precision, baseline_scores, hit_at_1, rank_correlation, recall_at
 
 from slowwave.flows.publish.word_vectors import word_vectors
-from slowwave.transforms.evidence.used.memories import _arrays
+from slowwave.transforms.evidence.used.memories import _arrays, memory_features
 from slowwave.transforms.evidence.used.params import UsedParams
-from slowwave.transforms.evidence.used.ranked_memories import memory_features
 from slowwave.transforms.evidence.used.ranking.pair_features import FEATURES, SIZES
 
 RIDGE, _FOLDS = 3.0, 3

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from used_rows import DAY, interactions, notes, pool
 
 from slowwave.flows.publish.word_vectors import word_vectors
-from slowwave.transforms.evidence.used import ranked_memories
+from slowwave.transforms.evidence.used import memories as ranking
 from slowwave.transforms.evidence.used.memories import keep_injected_copies, used_memories, used_memories_by_day
 from slowwave.transforms.evidence.used.params import UsedParams
 from slowwave.transforms.evidence.used.ranking import shared_stems
@@ -124,23 +124,23 @@ def test_any_split_finds_the_same(asked, memories, size):
     together = used_memories_by_day(rows, held.lazy(), word_vectors, ALL)
     alone = [used_memories_by_day(one, held.lazy(), word_vectors, ALL) for one in rows.reverse().iter_slices(1)]
     assert pl.concat(alone).sort("interaction_id", "memory_id").equals(together)
-    before = shared_stems._SHARED_AT_ONCE, ranked_memories._DOCUMENTS_AT_ONCE, ranked_memories._BYTES_AT_ONCE
+    before = shared_stems._SHARED_AT_ONCE, ranking._DOCUMENTS_AT_ONCE, ranking._BYTES_AT_ONCE
     try:
-        shared_stems._SHARED_AT_ONCE, ranked_memories._DOCUMENTS_AT_ONCE, ranked_memories._BYTES_AT_ONCE = size, 1, 99
+        shared_stems._SHARED_AT_ONCE, ranking._DOCUMENTS_AT_ONCE, ranking._BYTES_AT_ONCE = size, 1, 99
         assert used_memories_by_day(rows, held.lazy(), word_vectors, ALL).equals(together)
     finally:
-        shared_stems._SHARED_AT_ONCE, ranked_memories._DOCUMENTS_AT_ONCE, ranked_memories._BYTES_AT_ONCE = before
+        shared_stems._SHARED_AT_ONCE, ranking._DOCUMENTS_AT_ONCE, ranking._BYTES_AT_ONCE = before
 
 
 def compare_both_ways(rows, held, params):
     """What is found plainly; asserts that the compiled loops find the same."""
     plain = used_memories_by_day(rows, held.lazy(), word_vectors, params)
-    before = ranked_memories.COMPILED_BYTES
+    before = ranking.COMPILED_BYTES
     try:
-        ranked_memories.COMPILED_BYTES = 0
+        ranking.COMPILED_BYTES = 0
         assert used_memories_by_day(rows, held.lazy(), word_vectors, params).equals(plain)
     finally:
-        ranked_memories.COMPILED_BYTES = before
+        ranking.COMPILED_BYTES = before
     return plain
 
 
@@ -168,12 +168,12 @@ def test_compiled_loops_find_the_same(asked, memories, candidates, documents):
             for n, (text, p, _, at) in enumerate(memories)
         ),
     ).with_columns(pl.Series("day", [0, *(day for *_, day, _ in memories)], pl.Int32))
-    before = ranked_memories._DOCUMENTS_AT_ONCE
+    before = ranking._DOCUMENTS_AT_ONCE
     try:
-        ranked_memories._DOCUMENTS_AT_ONCE = documents
+        ranking._DOCUMENTS_AT_ONCE = documents
         compare_both_ways(rows, held, ALL.model_copy(update={"candidates": candidates, "min_words": 1}))
     finally:
-        ranked_memories._DOCUMENTS_AT_ONCE = before
+        ranking._DOCUMENTS_AT_ONCE = before
 
 
 def test_compiled_loops_make_room_as_words_come():
