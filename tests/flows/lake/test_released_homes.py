@@ -200,7 +200,7 @@ def test_the_steps_of_the_page_upgrade_it_and_go_back_and_a_copy_is_read_elsewhe
     env = kept | {"SLOWWAVE_HOME": str(home.folder), "PATH": path}
     done = subprocess.run(["bash", "-ec", steps], env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert (home.folder / "lake" / "FORMAT").read_text() == f"{WHOLE_FORMAT}\n"
+    assert (home.folder / "lake" / "FORMAT").read_text() == f"{LAKE_FORMAT}\n"
     assert landed_files(home) == landed == landed_files(SmallHome(tmp_path / "before"))
 
     moved = SmallHome(home.folder.rename(tmp_path / "elsewhere"))

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -136,7 +137,7 @@ def test_settings_that_cannot_be_used_hold_nothing_back_and_are_told_once(tmp_pa
         ("", HALF, "the key is empty"),
         (None, HALF, "the key is empty"),
         ("1", HoldBackDesign(share=1.5), "a number from 0 to 0.9"),
-        ("1", HoldBackDesign(share=0.5, projects="shop"), "a list of texts"),
+        ("1", HoldBackDesign(share=0.5, projects="shop"), "a list of texts"),  # pyright: ignore[reportArgumentType] - made by hand
     ],
 )
 def test_what_is_given_and_cannot_be_used_holds_nothing_back_and_is_told(key, design, why, caplog) -> None:
@@ -147,8 +148,9 @@ def test_what_is_given_and_cannot_be_used_holds_nothing_back_and_is_told(key, de
 
 
 def test_a_number_as_key_draws_as_its_text() -> None:
-    assert [hold_back(FOUND, key=key, design=HALF) for key in range(9)] == [
-        hold_back(FOUND, key=str(key), design=HALF) for key in range(9)
+    numbers: list[Any] = [*range(9)]
+    assert [hold_back(FOUND, key=number, design=HALF) for number in numbers] == [
+        hold_back(FOUND, key=str(number), design=HALF) for number in numbers
     ]
 
 
