@@ -19,7 +19,7 @@ import polars as pl
 
 from slowwave.dashboards.links import whole_command_line
 from slowwave.dashboards.words import number_of
-from slowwave.flows.ask.output_table import cell_text
+from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.decide.decisions import landed_decisions
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import settings_from_environment

@@ -36,10 +36,10 @@ from slowwave.dashboards.cookbook.cookbook import cookbook
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.overview.six_answers import BEFORE, Scope
 from slowwave.dashboards.overview.window import ALL_DAYS, DAYS, DEFAULT_DAYS, LATEST, Days, Window, window_of
+from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.ask.diff import DiffOptions as DiffOf
 from slowwave.flows.ask.diff import PublishDiff, publish_diff
 from slowwave.flows.ask.narrowed import Narrowed
-from slowwave.flows.ask.output_table import cell_text
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.times import utc_text
 

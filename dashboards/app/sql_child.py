@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa  # noqa: F401 - loaded before there is a question, as Polars would while it is answered
 import typer
 
+from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.ask.narrowed import narrowed_by
-from slowwave.flows.ask.output_table import cell_text
 from slowwave.flows.ask.sql import answer_query, result_writer
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.processes import peak_memory

@@ -25,7 +25,7 @@ from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
 from slowwave.dashboards.links import Link, Row, command_line, opened_by, view
 from slowwave.dashboards.templates import render_template
 from slowwave.dashboards.words import part, shown_of
-from slowwave.flows.ask.output_table import cell_text
+from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.kernel.terminal import shorten_to_width, spreadsheet_safe, terminal_safe
 
 ANY = "%"

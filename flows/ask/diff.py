@@ -21,9 +21,10 @@ from rich.cells import cell_len
 from rich.table import Table as Grid
 from rich.text import Text
 
+from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.ask.connection import find_run
 from slowwave.flows.ask.diff_rows import RowChanges, TableDiff, columns_of, quoted_name, row_changes, table_diff
-from slowwave.flows.ask.output_table import cell_text, format_value
+from slowwave.flows.ask.output_table import format_value
 from slowwave.flows.kernel.checks import screen
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings

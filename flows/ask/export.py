@@ -18,6 +18,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.ask.connection import (
     OTHER_RELEASE,
     DuckDBConfig,
@@ -26,7 +27,6 @@ from slowwave.flows.ask.connection import (
     is_of_another_release,
     locked_connection,
 )
-from slowwave.flows.ask.output_table import cell_text
 from slowwave.flows.kernel.doors import outside
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings

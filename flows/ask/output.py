@@ -16,7 +16,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
-from slowwave.flows.ask.output_table import cell_text, json_bytes
+from slowwave.flows.ask.cells import cell_text, json_bytes
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import format_count, shorten_to_width, spreadsheet_safe, terminal_safe
 

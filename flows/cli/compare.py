@@ -10,9 +10,9 @@ from typing import Any
 from rich.table import Table as Grid
 from rich.text import Text
 
+from slowwave.flows.ask.cells import cell_text, json_bytes
 from slowwave.flows.ask.compare import Comparison, TableChange, compare_methods
 from slowwave.flows.ask.output import Format, write_rows
-from slowwave.flows.ask.output_table import cell_text, json_bytes
 from slowwave.flows.kernel.checks import screen
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.progress import Screen

@@ -135,6 +135,6 @@ def _as_json(question: Question) -> dict[str, Any]:
 
 
 def _print_json(value: object) -> None:
-    from slowwave.flows.ask.output_table import json_bytes
+    from slowwave.flows.ask.cells import json_bytes
 
     typer.echo(json_bytes(value).decode())

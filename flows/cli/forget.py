@@ -203,7 +203,7 @@ def _decide(
     import sys
     from dataclasses import asdict
 
-    from slowwave.flows.ask.output_table import json_bytes
+    from slowwave.flows.ask.cells import json_bytes
     from slowwave.flows.decide.decisions import decide_hold
     from slowwave.flows.kernel.terminal import terminal_safe
 

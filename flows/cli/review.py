@@ -113,7 +113,7 @@ def show(
     """Show an item whole: what it says, the memories it is about, and the interactions behind its counts."""
     import sys
 
-    from slowwave.flows.ask.output_table import cell_text, json_bytes
+    from slowwave.flows.ask.cells import cell_text, json_bytes
     from slowwave.flows.ask.why.text import basis_words
     from slowwave.flows.decide.listed import shown_item
     from slowwave.flows.kernel.progress import print_lines

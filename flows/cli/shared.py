@@ -143,7 +143,7 @@ def print_json(outcome: Changed, thing: str, **told: Any) -> None:  # noqa: ANN4
     """
     import sys
 
-    from slowwave.flows.ask.output_table import json_bytes
+    from slowwave.flows.ask.cells import json_bytes
 
     for name, kept in (("skipped", outcome.skipped), ("refused", outcome.refused)):
         told[name] = [{thing: named, "reason": why} for named, why in kept]

@@ -21,7 +21,8 @@ from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.lifetime.tombstones import ERASED_REASON, NONE_ERASED, ErasedRows, read_tombstones
+from slowwave.flows.lake.lifetime.erased_rows import ERASED_REASON, NONE_ERASED, ErasedRows
+from slowwave.flows.lake.lifetime.tombstones import read_tombstones
 from slowwave.flows.land.formats.chunk import Chunk
 from slowwave.flows.land.formats.delivery import chunks, file_hash, open_delivery
 from slowwave.flows.land.inbox import Delivery, path_deliveries

@@ -12,7 +12,7 @@ import polars as pl
 
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.lifetime.tombstones import ERASED_REASON
+from slowwave.flows.lake.lifetime.erased_rows import ERASED_REASON
 from slowwave.flows.land.formats.chunk import CHUNK_BYTES, CHUNK_ROWS, BadRow, Chunk
 from slowwave.flows.land.formats.csv import csv_chunks
 from slowwave.flows.land.formats.delivery import chunks, json_row, jsonl_chunks

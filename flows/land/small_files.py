@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from slowwave.flows.lake.lifetime.tombstones import ERASED_REASON, ErasedRows
+from slowwave.flows.lake.lifetime.erased_rows import ERASED_REASON, ErasedRows
 from slowwave.flows.land.formats.chunk import Chunk
 from slowwave.flows.land.report import FileCounts
 from slowwave.transforms.core.vocabularies import LandedTable

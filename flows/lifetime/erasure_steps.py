@@ -28,9 +28,10 @@ from slowwave.flows.kernel.store import write_durably
 from slowwave.flows.kernel.terminal import quote_shortened
 from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.lifetime.erased_rows import ERASED_REASON
 from slowwave.flows.lake.lifetime.file_texts import decode_texts, join_row_texts, join_texts
 from slowwave.flows.lake.lifetime.raw_files import RETAINED, read_raw_frames, remove_rows, rewrite_rows
-from slowwave.flows.lake.lifetime.tombstones import ERASE, ERASED_REASON, ensure_hash_key, read_tombstones
+from slowwave.flows.lake.lifetime.tombstones import ERASE, ensure_hash_key, read_tombstones
 from slowwave.flows.land.quarantine import kept_path
 from slowwave.flows.lifetime.erasure import (
     Erasure,

@@ -12,7 +12,7 @@ import orjson
 from pydantic import BaseModel, Field
 
 from slowwave.dashboards.cookbook.cookbook import Recipe, cookbook
-from slowwave.flows.ask.output_table import json_bytes
+from slowwave.flows.ask.cells import json_bytes
 from slowwave.flows.ask.why.lookup import Publish
 from slowwave.flows.kernel.declared_columns import IDS
 from slowwave.flows.kernel.errors import UserError

@@ -9,8 +9,8 @@ from typing import Any
 
 import duckdb
 
+from slowwave.flows.ask.cells import json_bytes
 from slowwave.flows.ask.connection import DuckDBConfig, error_lines, published_file
-from slowwave.flows.ask.output_table import json_bytes
 from slowwave.flows.ask.why.interaction import (
     evidence_lines,
     file_words,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from slowwave.dashboards.links import command_line
-from slowwave.flows.ask.output_table import json_bytes
+from slowwave.flows.ask.cells import json_bytes
 from slowwave.flows.decide.memory_edits import KnownMemory, MemoryEdit
 from slowwave.flows.kernel.declared_columns import LABELS
 from slowwave.flows.kernel.progress import print_lines, this_command

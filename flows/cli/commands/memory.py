@@ -95,7 +95,7 @@ def show(
     limit: Annotated[int, typer.Option(min=1, help="Changes shown, newest first; json lists all.")] = 5,
 ) -> None:
     """Show what a memory says now, by the log as it has landed, who changed what, and what can be taken back."""
-    from slowwave.flows.ask.output_table import json_bytes
+    from slowwave.flows.ask.cells import json_bytes
     from slowwave.flows.cli.commands.edit_lines import known_memory_fields, print_known_memory
     from slowwave.flows.decide.memory_edits import known_memory
 

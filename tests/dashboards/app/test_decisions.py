@@ -26,7 +26,7 @@ from slowwave.dashboards.app.own_page import allow_decisions, are_decisions_allo
 from slowwave.dashboards.app.pages.memory import memory_page
 from slowwave.dashboards.app.pages.review import review_page
 from slowwave.dashboards.app.panel import draw_thing
-from slowwave.flows.ask.output_table import cell_text
+from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.decide.forget import apply_plan, published_plan
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock

@@ -35,7 +35,7 @@ ARGUMENTS = {
     "curate": ("--dry-run", "--format", "json"),
 }
 # A reason that landed rows hold: it stays as it was written.
-WRITTEN_IN_LAKES = {"flows/lake/lifetime/tombstones.py", "tests/flows/lifetime/test_erasure.py"}
+WRITTEN_IN_LAKES = {"flows/lake/lifetime/erased_rows.py", "tests/flows/lifetime/test_erasure.py"}
 # What makes a command line of the words that it is given.
 SPELLED_BY = {"command", "command_line", "whole_command_line"}
 

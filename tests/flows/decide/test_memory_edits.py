@@ -18,7 +18,7 @@ from released_homes import RELEASES, released_home
 from review_acts import landed, states
 from small_home import SmallHome, interaction, memory
 
-from slowwave.flows.ask.output_table import json_bytes
+from slowwave.flows.ask.cells import json_bytes
 from slowwave.flows.cli import main as cli
 from slowwave.flows.cli.commands import memory as memory_commands
 from slowwave.flows.decide import decisions as deciding

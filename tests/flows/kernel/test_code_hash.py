@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import slowwave.flows.kernel.home as module
+import slowwave.flows.kernel.code_hash as module
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -19,9 +19,10 @@ from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.lake.current import current_run
 from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.lifetime.erased_rows import ERASED_REASON
 from slowwave.flows.lake.lifetime.horizons import read_horizon
 from slowwave.flows.lake.lifetime.raw_files import RETAINED
-from slowwave.flows.lake.lifetime.tombstones import ERASED_REASON, is_erasing
+from slowwave.flows.lake.lifetime.tombstones import is_erasing
 from slowwave.flows.lifetime.retention import RetentionRules, apply_retention
 from slowwave.flows.nightly.nightly import nightly
 from slowwave.flows.nightly.other_nights import ErasureNight, erase, preview_erasure, serving_as_of

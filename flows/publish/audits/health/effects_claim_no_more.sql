@@ -17,4 +17,4 @@ WHERE
 UNION ALL
 SELECT 'all', '', 'both comparisons', '', ''
 FROM effects
-HAVING count(*) FILTER (scope = 'all') <> 2
+HAVING count(*) FILTER (scope = 'all') <> 2 AND EXISTS (FROM memory_health)
