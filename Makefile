@@ -30,8 +30,7 @@ unexport PYTHONHOME
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: setup setup-dev demo test test-all test-lowest test-newest mutants lint format declared bench bench-smallest \
-	bench-full bench-effects pictures lock release clean help
+.PHONY: setup setup-dev demo test test-all mutants lint format declared bench bench-smallest bench-full pictures lock clean help
 
 setup: $(STAMPS)/runtime ## Set up: a virtual environment in .venv with the locked packages (the default; a minute or two, once)
 	@echo "Ready: $(BIN)/slowwave --help names the commands, make demo shows them at work"
@@ -49,12 +48,6 @@ test-all: $(STAMPS)/dev ## Run all tests, all cases and more examples of each (a
 	@echo "Examples drawn by SEED=$(SEED)"
 	@SLOWWAVE_TESTS=all $(PYTEST) -m "not bench" --hypothesis-seed=$(SEED) $(ARGS) \
 		|| { echo "Failed with SEED=$(SEED)" >&2; exit 1; }
-
-test-lowest: $(STAMPS)/tools ## Run fast tests with the lowest versions allowed (minutes; ARGS=PATHS)
-	@.ci/ranges lowest-direct $(ARGS)
-
-test-newest: $(STAMPS)/tools ## Run fast tests with the newest versions allowed (minutes; ARGS=PATHS)
-	@.ci/ranges highest $(ARGS)
 
 mutants: $(STAMPS)/dev ## Try 40 mutations of the code on the tests that reach them (hours; ARGS='3 17' tries these)
 	@$(BIN)/python tests/mutants/try_mutants.py $(ARGS)
@@ -82,24 +75,19 @@ bench-full: $(STAMPS)/dev ## Measure also 1,000,000 interactions, a year, uncomm
 	@$(BIN)/python tests/support/night/large_bench.py $(ARGS)
 	@$(BIN)/python -m pytest tests/bench -m bench -s
 
-bench-effects: $(STAMPS)/dev ## Grade what is said of memories' effects where these are known (minutes; ARGS=--by-kind)
-	@$(BIN)/python tests/support/models/effects_bench.py $(ARGS)
-
 pictures: $(STAMPS)/dev ## Make the pictures in README anew, from the sample logs (needs Chromium)
 	@PYTHONPATH=tests/support/browser:tests/support/logs $(BIN)/python tests/support/homes/make_pictures.py
 
 # An existing lock is kept as far as it still fits; `make lock ARGS=--upgrade` takes the newest versions instead.
-LOCK := $(VENV)/tools/bin/uv --quiet pip compile pyproject.toml --universal --python-version 3.11 \
+LOCK := $(BIN)/python -m uv --quiet pip compile pyproject.toml --universal --python-version 3.11 \
 	--generate-hashes --no-annotate --no-emit-index-url --custom-compile-command "make lock"
 
-lock: $(STAMPS)/tools ## Work out both lock files anew from pyproject.toml (ARGS=--upgrade takes the newest versions)
+lock: $(STAMPS)/venv ## Work out both lock files anew from pyproject.toml (ARGS=--upgrade takes the newest versions)
+	@$(PIP) install "uv>=0.9,<1"
 	@echo "Locking what running needs"
-	@$(LOCK) --group build --extra dashboard --extra fast --extra s3 --extra age --extra telemetry --output-file requirements.lock $(ARGS)
+	@$(LOCK) --group build --output-file requirements.lock $(ARGS)
 	@echo "Locking what development needs"
-	@$(LOCK) --group build --group dev --extra all --constraints requirements.lock --output-file requirements-dev.lock $(ARGS)
-
-release: $(STAMPS)/tools ## Build and check the archives of a release, and say what to do next
-	@.ci/release
+	@$(LOCK) --group build --group dev --extra dask --extra llm --extra mcp --extra otlp --extra postgres --extra ray --extra s3 --constraints requirements.lock --output-file requirements-dev.lock $(ARGS)
 
 clean: ## Remove the environment, builds and caches; never the lake or what was published
 	@rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
@@ -135,13 +123,6 @@ $(STAMPS)/runtime: $(STAMPS)/venv requirements.lock pyproject.toml setup.py
 	@echo "Installing slowwave itself"
 	@$(PIP) install --no-index --no-deps --no-build-isolation --editable .
 	@mkdir -p $(VENV)/typecheck && ln -sfn ../.. $(VENV)/typecheck/slowwave
-	@touch $@
-
-# Apart: what neither running nor testing needs.
-$(STAMPS)/tools: $(STAMPS)/venv
-	@echo "Installing what locks and builds"
-	@"$(BIN)/python" -m venv --clear $(VENV)/tools
-	@$(subst $(BIN)/,$(VENV)/tools/bin/,$(PIP)) install "build>=1.2" "pip-audit>=2.9" "twine>=6.1" "uv>=0.9,<1"
 	@touch $@
 
 $(STAMPS)/dev: $(STAMPS)/runtime requirements-dev.lock

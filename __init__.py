@@ -4,45 +4,27 @@ Here is the producers' side, which costs the standard library alone: say what ha
 buffered and reach `$SLOWWAVE_HOME/inbox/` in the background; no fault of the disk slows the caller or reaches it.
 
     from slowwave import record_interaction, record_outcome, record_memory
-
-`hold_back` draws which memories an answer goes without, so that a night can say whether they help.
 """
 
 import uuid
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slowwave.flows.kernel.declared_columns import LISTS
 from slowwave.flows.land.writer import Writer, WriterStats, default_writer, flush
 
-if TYPE_CHECKING:
-    from slowwave.flows.land.hold_back import Chosen, HoldBackDesign, hold_back
-
-__version__ = "0.2.0"
+__version__ = "0.1.0"
 
 __all__ = [
-    "Chosen",
-    "HoldBackDesign",
     "Writer",
     "WriterStats",
     "__version__",
     "flush",
-    "hold_back",
     "record_interaction",
     "record_memory",
     "record_outcome",
 ]
-
-
-def __getattr__(name: str) -> object:
-    """Return what draws, loaded where it is asked for: every command would pay for it."""
-    if name not in {"Chosen", "HoldBackDesign", "hold_back"}:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from slowwave.flows.land import hold_back as module
-
-    return getattr(module, name)
-
 
 Time = datetime | date | str | float
 """A time as landing takes it; a datetime without a zone is UTC, a number is seconds (from 10¹¹ on: ms) since 1970."""

@@ -41,7 +41,6 @@ if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
 # made once; where a long one came last, the other processes would wait for it.
 LONG = (
     # slow ones, which continuous integration runs
-    "test_simulated_week.py",
     "test_nightly_faults.py",
     "test_orchestrate.py",
     "test_ray_cluster.py",

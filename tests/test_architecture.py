@@ -171,7 +171,7 @@ ROOMS = {
     ),
     "flows": (
         "kernel", "engines", "lake", "land", "imports", "publish", "llm", "lifetime", "nightly", "ask", "decide",
-        "push", "publish_to", "care", "backup", "capture", "mcp", "schedule", "cli",
+        "push", "publish_to", "care", "capture", "mcp", "schedule", "cli",
     ),
     "dashboards": ("cookbook", "charts", "overview", "report", "app"),
 }  # fmt: skip
@@ -459,7 +459,7 @@ def test_queries_lie_in_small_folders_by_what_they_ask_about(folder: str) -> Non
     [
         ("transforms/core/hashing.py", "from slowwave.transforms.landing.tables import Memories"),
         ("transforms/core/hashing.py", "from slowwave.transforms.params import Params"),
-        ("transforms/usage/need_forecasts.py", "from slowwave.transforms.health import verdicts"),
+        ("transforms/usage/need_fits.py", "from slowwave.transforms.health import verdicts"),
         ("transforms/llm/prompts.py", "from slowwave.flows.kernel.lock import holder"),
         ("flows/kernel/lock.py", "def f():\n    from slowwave.flows.lake.lake import Lake"),
         ("flows/nightly/nightly.py", "from slowwave.flows.schedule import flows"),
@@ -476,7 +476,7 @@ def test_an_import_upwards_is_caught(path: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("path", "source"),
     [
-        ("transforms/usage/need_forecasts.py", "from slowwave.transforms.usage.strength import fits"),
+        ("transforms/usage/need_fits.py", "from slowwave.transforms.usage.strength import fits"),
         ("transforms/params.py", "from slowwave.transforms.llm.params import LlmParams"),
         ("flows/ask/sql.py", "from slowwave.dashboards.cookbook.cookbook import cookbook"),
         ("flows/kernel/settings.py", "from slowwave.transforms.params import Params"),

@@ -21,7 +21,7 @@ from slowwave.transforms.health.project.params import ProjectHealthParams
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.params import AttemptParams, HeuristicParams, ScorecardParams
-from slowwave.transforms.lift.params import EffectParams, MemoryOutcomeParams
+from slowwave.transforms.lift.params import MemoryOutcomeParams
 from slowwave.transforms.llm.params import LlmParams
 from slowwave.transforms.observations.params import ObservationParams
 from slowwave.transforms.usage.params import NeedParams, StrengthParams, TrendParams
@@ -50,7 +50,6 @@ class Params(BaseModel):
     heuristics: HeuristicParams = HeuristicParams()
     anti_patterns: AntiPatternParams = AntiPatternParams()
     memory_outcomes: MemoryOutcomeParams = MemoryOutcomeParams()
-    effects: EffectParams = EffectParams()
     scorecard: ScorecardParams = ScorecardParams()
     strength: StrengthParams = StrengthParams()
     need: NeedParams = NeedParams()
@@ -126,7 +125,6 @@ class Params(BaseModel):
             self.anti_patterns.method,
             self.memory_outcomes.outcomes_method,
             self.memory_outcomes.lift_method,
-            self.effects.method,
             self.strength.method,
             self.need.method,
             self.trend.method,

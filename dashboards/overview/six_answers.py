@@ -16,6 +16,7 @@ from slowwave.dashboards.overview.tiles import Named, Tile
 from slowwave.dashboards.overview.window import Days, Window
 from slowwave.dashboards.words import in_short, number_of, percent, project_label, signed_percent, signed_points, sum_of
 from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
+from slowwave.transforms.core.vocabularies import CAUSAL_BASES
 
 BEFORE = "before"
 """What the days before are called."""
@@ -191,16 +192,17 @@ def _lacking(shown: _Part) -> str:
 
 
 def _clearest(asked: _Asked) -> list[Named]:
-    """The memories that may be said to help or harm, the largest effects first."""
+    """The memories whose effects are told from chance, the largest first."""
     # what holds is asked of DuckDB: a project may have hundreds of thousands of other memories
+    bases = ", ".join(f"'{basis}'" for basis in CAUSAL_BASES)
     clear = asked.answers.chosen_rows(
-        "effects",
+        "helping_and_hurting_memories",
         _MOST_NAMED,
-        "scope = 'memory' AND claim IN ('helps', 'harms')",
-        "abs(estimate) DESC, estimate, memory_id",
+        f"(lift_low > 0 OR lift_high < 0) AND lift_basis IN ({bases})",
+        "abs(lift) DESC, is_harmful DESC NULLS LAST, lift, memory_id",
         **asked.shown.scope.of_project,
     )
-    return [_memory(row, f"{signed_points(row['estimate'])} points") for row in clear.iter_rows(named=True)]
+    return [_memory(row, f"{signed_points(row['lift'])} points") for row in clear.iter_rows(named=True)]
 
 
 # ---------------------------------------------------------------------------------------------------- are they used?

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 from markupsafe import Markup
 
-from slowwave.dashboards.charts.theme import can_draw_charts, chart_svg, chart_words, remove_title
+from slowwave.dashboards.charts import learning, memories
+from slowwave.dashboards.charts.theme import chart_svg, chart_words, remove_title
 from slowwave.dashboards.cookbook.answers import ALL, Answers, ShownTable
 from slowwave.dashboards.links import case_command, command_line
 from slowwave.dashboards.report import night_story as story
@@ -27,7 +28,6 @@ WORSE_DAYS = 7
 _FEW = 3
 # Enough for every chart to choose from, and no more than a moment's work.
 _MANY = 20_000
-_ROWS_FOR_A_CHART = 14
 
 
 def changes_section(answers: Answers) -> ReportSection:
@@ -70,8 +70,7 @@ def harmful(answers: Answers) -> ReportSection:
     """Which memories lower success."""
     name = "helping_and_hurting_memories"
     flags, bases = answers.counts(name, "is_harmful"), answers.counts(name, "lift_basis")
-    overall = story.overall_effect(answers.rows("effects", 2, scope="all"))
-    section = ReportSection("harmful", "Harmful memories", overall + story.harms(flags, bases))
+    section = ReportSection("harmful", "Harmful memories", story.harms(flags, bases))
     is_harmful = pl.col("is_harmful").fill_null(value=False)
     worst = answers.rows(name, _FEW).filter(is_harmful)
     items = [
@@ -161,12 +160,8 @@ def uses(answers: Answers) -> ReportSection:
     """Injections and uses over time."""
     days = answers.rows("references_by_day", _MANY)
     section = ReportSection("use", "Use over time")
-    if days.height and can_draw_charts():
-        from slowwave.dashboards.charts import memories
-
+    if days.height:
         section.add_chart(memories.reinforcement_over_time(days))
-    elif days.height:
-        section.add_rows(answers, days.reverse(), "references_by_day")
     return section
 
 
@@ -174,12 +169,8 @@ def success(answers: Answers) -> ReportSection:
     """Success week by week."""
     weeks = answers.rows("success_by_week", _MANY)
     section = ReportSection("success", "Success by week")
-    if weeks.height and can_draw_charts():
-        from slowwave.dashboards.charts import learning
-
+    if weeks.height:
         section.add_chart(learning.success_by_week(weeks))
-    elif weeks.height:
-        section.add_rows(answers, weeks, "success_by_week")
     return section
 
 
@@ -265,12 +256,6 @@ class ReportSection:
         """Add a chart."""
         title, subtitle, _ = chart_words(chart)
         self.figures.append(Figure(title, subtitle, Markup(chart_svg(remove_title(chart), _CHART_WIDTH))))  # noqa: S704 - escaped by it
-
-    def add_rows(self, answers: Answers, rows: pl.DataFrame, name: str) -> None:
-        """Add the first rows of an answer in place of its chart, which cannot be drawn here."""
-        self.says.append("`slowwave[dashboard]`, which draws the chart, is not installed: these are its latest rows.")
-        shown = rows.head(_ROWS_FOR_A_CHART)
-        self.tables.append(answers.table(shown, name, _first_of(shown.height, rows.height)))
 
     def next(self, *commands: str) -> None:
         """Add commands to run next; one that cannot be copied safely is left out."""

@@ -24,7 +24,6 @@ from slowwave.dashboards.words import (
     project_label,
     quote_text,
     sentence,
-    signed_points,
     sum_of,
 )
 from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
@@ -258,32 +257,6 @@ def forgettable(rules: pl.DataFrame, quotas: pl.DataFrame, verdicts: int | None 
 
 def _describe_forget_verdicts(verdicts: int) -> str:
     return f"{number_of(verdicts, 'memory has', 'memories have')} the verdict forget"
-
-
-def overall_effect(rows: pl.DataFrame) -> Sentences:
-    """Whether memories help, all together. `rows`: of `effects`, of all; the stronger comparison is told."""
-    known = rows.drop_nulls("estimate").sort("comparison")
-    if known.is_empty():
-        return []
-    row = known.row(0, named=True)
-    size = f"{signed_points(row['estimate'])} points"
-    size += f" (90 % interval {interval(row['low'], row['high'], signed_points)})"
-    if row["claim"] == "associated":
-        return [
-            (
-                f"Success with memories differs by {size} from success without, within the same task and week: "
-                "associated only, retrieval was not randomised."
-            )
-        ]
-    if row["claim"] == "cannot be told":
-        least = signed_points(row["detectable"]).lstrip("+")
-        return [
-            (
-                f"Whether an injected memory changes success cannot be told: {size} beside those left out at random; "
-                f"an effect of {least} points would show."
-            )
-        ]
-    return [f"An injected memory {row['claim']}: {size} beside those left out at random."]
 
 
 def harms(flags: pl.DataFrame, bases: pl.DataFrame, below: int | None = None) -> Sentences:

@@ -29,7 +29,6 @@ from slowwave.dashboards.report import details
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.report.details import ReportSection
 from slowwave.dashboards.templates import render_template
-from slowwave.flows.kernel.errors import not_installed
 from slowwave.flows.kernel.terminal import shorten_to_width, terminal_safe
 from slowwave.transforms.core.schema import columns
 from slowwave.transforms.landing.ledger_tables import Runs
@@ -182,7 +181,7 @@ def brief(connection: duckdb.DuckDBPyConnection, run_id: str, form: Form) -> byt
     """Return the six answers of a run in a form; PNG is 1196 by 622 points, at twice as many pixels.
 
     Raises ValueError when the file does not hold the run or another release made it, duckdb.Error when it cannot be
-    read at all, UserError when what draws a PNG is not installed.
+    read at all.
     """
     day, tiles = first_screen(connection, run_id)
     if not tiles:
@@ -193,10 +192,8 @@ def brief(connection: duckdb.DuckDBPyConnection, run_id: str, form: Form) -> byt
         return f"# {title}\n\n{''.join(map(_markdown, tiles))}".encode()
     if form == "slack":
         return f"{json.dumps(_slack(title, tiles), ensure_ascii=False, indent=1)}\n".encode()
-    try:
-        import vl_convert
-    except ImportError as error:
-        raise not_installed("a picture needs the package vl-convert-python", "dashboard") from error
+    import vl_convert
+
     return vl_convert.svg_to_png(writable(_svg(day, tiles)), scale=2)
 
 

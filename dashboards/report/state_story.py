@@ -6,8 +6,11 @@ import polars as pl
 
 from slowwave.dashboards.words import (
     beside_base_rate,
+    interval,
     join_words,
     number_of,
+    part,
+    project_label,
     quote_text,
     sentence,
     small_part,
@@ -18,9 +21,35 @@ from slowwave.flows.kernel.times import utc_text
 
 Sentences = list[str]
 
+_COIN = 0.5
 _LATE_HOURS = 24
 _MOST_PROJECTS = 6
 _NEED = "need_30d, the probability of a reference within 30 days,"
+_WEIGHED = (
+    "An estimate may differ from the raw counts beside it: recent attempts weigh more, and what is expected before any "
+    "attempt comes from comparable ones."
+)
+
+
+def describe_untried(rows: pl.DataFrame, total: int) -> str:
+    """What might be tried. `rows`: first of `total` rows of the recipe `untried_strategies`."""
+    if rows.is_empty():
+        return "No strategy of the project that was not tried here is likely to beat the best tried one."
+    first = rows.row(0, named=True)
+    where = " / ".join(project_label(first[name]) for name in ("project", "agent", "task_type") if first[name])
+    elsewhere = (
+        f"elsewhere {first['elsewhere_successes']:,} of {number_of(first['elsewhere_attempts'], 'attempt')} succeeded"
+        if first["elsewhere_attempts"]
+        else f"other agents succeeded in {first['twin_successes']:,} of {number_of(first['twin_attempts'], 'attempt')}"
+    )
+    return (
+        f"{quote_text(first['strategy'])} was not tried here ({where or 'no project'}); {elsewhere}. "
+        "Estimated success of "
+        f"a first attempt {part(first['confidence'])}; 90 % credible interval "
+        f"{interval(first['confidence_low'], first['confidence_high'])}; the best so far "
+        f"has {part(first['best_tried_confidence'])}, and the kind of task alone says {part(first['task_estimate'])}. "
+        f"Of what was not tried, {total:,} in all could do better."
+    )
 
 
 def patterns(states: pl.DataFrame) -> Sentences:

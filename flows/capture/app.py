@@ -9,13 +9,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-import time
 import zlib
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -27,20 +25,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from slowwave.flows.capture import posts
 from slowwave.flows.capture.committer import Committer, Spool
-from slowwave.flows.capture.limits import (
-    BufferedBytes,
-    FullError,
-    Limits,
-    Rates,
-    ReceiverCounts,
-    is_addressed,
-    is_of_other_site,
-)
+from slowwave.flows.capture.counts import ReceiverCounts
+from slowwave.flows.capture.limits import BufferedBytes, FullError, Limits, Rates, is_addressed, is_of_other_site
 from slowwave.flows.capture.posts import HttpAnswer, Post, Sender, Senders, Where, error_answer, later
-from slowwave.flows.care.metrics import CONTENT_TYPE, Samples, metrics_text
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.times import utc_now
 
 # The body of a request, within bounds of size and time, unpacked.
 
@@ -207,7 +195,6 @@ _POSTED: dict[str, Where] = {
 }
 _LONGEST_KEY = 255
 _LEAST_FREE = 2**20
-_HOME_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -221,7 +208,6 @@ class Receiver:
     limits: Limits
     names: Collection[str]
     inbox: str
-    home: Path
 
     def app(self) -> Starlette:
         """The app."""
@@ -244,30 +230,6 @@ def _as_json(answer: HttpAnswer, **headers: str) -> Response:
     return Response(answer.body, answer.status, headers, answer.content_type)
 
 
-class HomeSamples:
-    """Metrics of the home, looked at once a minute however often they are asked for."""
-
-    def __init__(self, home: Path) -> None:
-        self._settings = Settings(home)
-        self._looking = asyncio.Lock()
-        self._until = 0.0
-        self._samples: Samples = {}
-
-    async def samples(self) -> Samples:
-        """Return them; what cannot be looked at is left out."""
-        async with self._looking:
-            if time.monotonic() >= self._until:
-                with suppress(Exception):  # rows are taken in all the same
-                    self._samples = await asyncio.to_thread(self._look)
-                self._until = time.monotonic() + _HOME_SECONDS
-            return self._samples
-
-    def _look(self) -> Samples:
-        from slowwave.flows.care.home_metrics import home_samples  # loads what taking rows in does without
-
-        return home_samples(self._settings, utc_now())
-
-
 class _Takes:
     """The endpoints."""
 
@@ -276,7 +238,6 @@ class _Takes:
         self._held = BufferedBytes(receiver.limits.held_bytes)
         self._rates = Rates(receiver.limits.rate)
         self._remembered = PostAnswerCache()
-        self._home = HomeSamples(receiver.home)
 
     async def take_post(self, request: Request) -> Response:
         """Take rows or telemetry; what is answered 200 is durable."""
@@ -350,9 +311,8 @@ class _Takes:
             return await self._remembered.answer((sender.name, where, key), body, ask)
 
     async def _metrics(self, _request: Request, _sender: Sender) -> HttpAnswer:
-        counted = self._is.counts.samples(self._is.spool.waiting(), self._held.bytes)
-        text = metrics_text({**counted, **await self._home.samples()})
-        return HttpAnswer(200, text.encode(), CONTENT_TYPE)
+        text = self._is.counts.text(self._is.spool.waiting(), self._held.bytes)
+        return HttpAnswer(200, text.encode(), "text/plain; version=0.0.4; charset=utf-8")
 
     async def _health(self, _request: Request, _sender: Sender) -> HttpAnswer:
         try:

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slowwave.flows.capture.committer import Committer, Spool
-from slowwave.flows.capture.limits import Limits, ReceiverCounts, is_loopback
+from slowwave.flows.capture.counts import ReceiverCounts
+from slowwave.flows.capture.limits import Limits, is_loopback
 from slowwave.flows.capture.posts import Senders
 from slowwave.flows.kernel.bearer_tokens import Tokens
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
@@ -150,7 +151,7 @@ def _serve(
 
     note_counts()
     committer = Committer(spool, senders, counts, settings.longest_row, note_counts)
-    receiver = Receiver(senders, committer, spool, counts, limits, listening.names, str(settings.inbox), settings.home)
+    receiver = Receiver(senders, committer, spool, counts, limits, listening.names, str(settings.inbox))
     app = receiver.app()
     app.router.lifespan_context = _answering(address)
     config = uvicorn.Config(

@@ -22,7 +22,7 @@ from typing import Any
 import orjson
 import polars as pl
 
-from slowwave.flows.capture.limits import ReceiverCounts
+from slowwave.flows.capture.counts import ReceiverCounts
 from slowwave.flows.capture.posts import (
     HttpAnswer,
     Post,

@@ -1,4 +1,4 @@
-"""status, doctor, alerts and metrics: what is fresh, what waits, what goes or could go wrong, and who is told.
+"""status and doctor: what is fresh, what waits, what could go wrong.
 
 They answer beside a running night, and mend nothing.
 """

@@ -18,14 +18,11 @@ import duckdb
 import polars as pl
 import typer
 
-from slowwave.flows.care.alerts import read_rules
-from slowwave.flows.care.home_metrics import textfile
 from slowwave.flows.care.setup_lines import connected_lines, receiver_lines
 from slowwave.flows.care.surroundings import (
     bucket_lacks,
     clock_line,
     engine_line,
-    extras_line,
     prefect_server_line,
     settings_line,
     versions_line,
@@ -39,7 +36,7 @@ from slowwave.flows.kernel.store import PROBE_PREFIX, TEMPORARY, can_be_written,
 from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import utc_now, utc_text
 from slowwave.flows.lake.current import ask_once, bucket_of, current_run
-from slowwave.flows.lake.files import LAKE_FORMAT
+from slowwave.flows.lake.files import WHOLE_FORMAT
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.horizons import read_horizon
 from slowwave.flows.lake.run_ledger import has_ended, partitions_of, read_run
@@ -82,8 +79,6 @@ def doctor_lines(settings: Settings) -> list[CheckLine]:
         run_check("params", lambda: _params(settings)),
         run_check("settings", lambda: settings_line(settings)),
         run_check("notify", lambda: _notify(settings)),
-        run_check("alerts", lambda: _alerts(settings)),
-        run_check("metrics", lambda: _metrics(settings)),
         run_check("engine", lambda: engine_line(settings)),
         *(line for line in connected_lines(settings, utc_now()) if line.state == "error"),
     ]
@@ -109,7 +104,6 @@ def doctor_lines(settings: Settings) -> list[CheckLine]:
         run_check("prefect home", lambda: _folder("prefect home", settings.prefect_home, "PREFECT_HOME")),
         run_check("prefect server", prefect_server_line),
         run_check("versions", versions_line),
-        run_check("extras", extras_line),
     ]
     return lines
 
@@ -206,27 +200,6 @@ def _notify(settings: Settings) -> CheckLine:
     return CheckLine("notify", "ok", f"{whom.command[0]} is notified of a bad night")
 
 
-def _alerts(settings: Settings) -> CheckLine:
-    rules = read_rules(settings)
-    faults = [f"{target.label}: {fault}" for target in rules.targets if (fault := target.find_fault())]
-    if faults:
-        return CheckLine("alerts", "error", "; ".join(faults), f"mend [alerts] in {settings.settings_file}")
-    if not rules.targets:
-        return CheckLine("alerts", "ok", "nobody is alerted: [alerts] in settings.toml names targets")
-    says = f"{format_count(len(rules.targets), 'target')} named; `slowwave alerts test` sends to each"
-    return CheckLine("alerts", "ok", says)
-
-
-def _metrics(settings: Settings) -> CheckLine:
-    path = textfile(settings)
-    if path is None:
-        return CheckLine("metrics", "ok", "no file of metrics is written: [metrics] in settings.toml names one")
-    if not can_be_written(path.parent):
-        todo = f"make it, or mend [metrics] in {settings.settings_file}"
-        return CheckLine("metrics", "error", f"{path.parent} is no folder that you can write", todo)
-    return CheckLine("metrics", "ok", f"each night writes {path}")
-
-
 def _lake(lake: Lake) -> CheckLine:
     if not lake.is_there():
         return CheckLine("lake", "ok", f"nothing landed yet: {_START}")
@@ -236,9 +209,10 @@ def _lake(lake: Lake) -> CheckLine:
     if lake.root.is_dir() and not can_be_written(lake.root):
         todo = "give yourself the right to write it, or run as the user who owns it"
         return CheckLine("lake", "error", f"{lake.root} cannot be written by you", todo)
-    if written < LAKE_FORMAT:
-        return CheckLine("lake", "ok", f"format {written}; the next night brings it to {LAKE_FORMAT}")
-    return CheckLine("lake", "ok", f"format {written}, as this version writes it")
+    if written.number != written.since or written.number < WHOLE_FORMAT:
+        brought = max(written.number, WHOLE_FORMAT)
+        return CheckLine("lake", "ok", f"format {written.since}; the next night brings it to {brought}")
+    return CheckLine("lake", "ok", f"format {written.number}, as this version writes it")
 
 
 def _lock(settings: Settings) -> CheckLine:

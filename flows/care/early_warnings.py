@@ -61,18 +61,14 @@ def producers(lake: Path, now: datetime) -> CheckLine:
         return CheckLine(
             "producers", "ok", f"{format_count(len(found), 'producer')} in {_RHYTHM_DAYS} days, none fell silent"
         )
-    says = [
+    said = [
         f"{_name(row)} has delivered nothing for {format_count((newest - row['days'][-1]).days, 'day')}; at most "
         f"{format_count(gap, 'day')} went by before"
-        for row, gap in silent
+        for row, gap in silent[:_SHOWN]
     ]
-    said = says[:_SHOWN] + ([f"and {len(silent) - _SHOWN:,} more"] if len(silent) > _SHOWN else [])
+    said += [f"and {len(silent) - _SHOWN:,} more"] if len(silent) > _SHOWN else []
     todo = "see whether they still run, and write to this home's inbox"
-    named = [
-        {"agent": row["agent"], "client": row["client"], "says": text}
-        for (row, _), text in zip(silent, says, strict=True)
-    ]
-    return CheckLine("producers", "warn", "\n".join(said), todo, {"silent": len(silent), "producers": named})
+    return CheckLine("producers", "warn", "\n".join(said), todo, {"silent": len(silent)})
 
 
 def _silence(days: Sequence[date], newest: date) -> int | None:

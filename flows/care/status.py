@@ -35,7 +35,7 @@ from slowwave.flows.nightly.nights import ledger, running, stopped_night, stoppe
 from slowwave.transforms.core.vocabularies import EVENT_TIME, ROW_FATES
 
 # More than one refused row in twenty is worth a look (as in the audit refused_rows); one in two is a broken producer.
-WARN_REFUSED, _ERROR_REFUSED = 1 / 20, 1 / 2
+_WARN_REFUSED, _ERROR_REFUSED = 1 / 20, 1 / 2
 _LANDINGS = timedelta(hours=24)
 _SHOWN_FINDINGS = 3
 _INTERACTIONS = "interactions"
@@ -240,7 +240,7 @@ def _landings(lake: Path, clock: Clock) -> CheckLine:
     landed_at: datetime = lately["landed_at"]
     counts = {name: lately[name] for name in ROW_FATES}
     share = counts["quarantined"] / counts["delivered"] if counts["delivered"] else 0.0
-    refused: State = "error" if share > _ERROR_REFUSED else "warn" if share > WARN_REFUSED else "ok"
+    refused: State = "error" if share > _ERROR_REFUSED else "warn" if share > _WARN_REFUSED else "ok"
     says = (
         f"last landing {clock.ago(landed_at)}; in the 24 hours up to it {format_count(lately['files'], 'file')}, "
         f"{format_count(counts['delivered'], 'row')}: {counts['accepted']:,} accepted, "

@@ -6,7 +6,7 @@ import os
 import urllib.error
 import urllib.request
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from importlib import metadata
@@ -22,13 +22,12 @@ from slowwave.flows.engines.settings import engine_settings
 from slowwave.flows.imports.importer import source_settings
 from slowwave.flows.imports.sources import SOURCES
 from slowwave.flows.kernel.checks import CheckLine, run_check
-from slowwave.flows.kernel.errors import UserError, WrongUsageError, install_command
+from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.client import BucketClient
 from slowwave.flows.kernel.terminal import format_count
 from slowwave.flows.kernel.times import in_words, utc_text
 from slowwave.flows.lake.lake import Lake, microseconds
-from slowwave.flows.land.hold_back import read_design
 from slowwave.flows.land.readings import keeps_unknown
 from slowwave.flows.lifetime.retention import read_retention_rules
 from slowwave.flows.publish_to.target import settled_target
@@ -37,20 +36,6 @@ from slowwave.transforms.landing.tables import LANDED
 
 _SERVER_SECONDS = 2.0
 _CLOCK_TOLERANCE = timedelta(minutes=1)
-# What each extra adds, by its name in pyproject.toml.
-EXTRAS: Mapping[str, str] = {
-    "dashboard": "`slowwave dashboard`, and the charts of the report",
-    "fast": "compiled loops: nights of many texts take a third less time, with the same results",
-    "dask": "`nightly --engine dask`",
-    "ray": "`nightly --engine ray`",
-    "mcp": "`slowwave mcp`, by which agents ask",
-    "otlp": "OpenTelemetry as protobuf in `slowwave capture`, not only as JSON",
-    "postgres": "`slowwave publish-to postgresql://…`",
-    "s3": "a lake in a bucket (SLOWWAVE_LAKE=s3://…)",
-    "age": "backups sealed with age",
-    "telemetry": "spans to OpenTelemetry, events to OpenLineage",
-    "llm": "a language model that judges new memories",
-}
 _SHOWN_PACKAGES = ("duckdb", "polars", "prefect", "pyarrow", "pydantic")
 
 
@@ -118,32 +103,6 @@ def versions_line() -> CheckLine:
     return CheckLine("versions", "ok", f"python {python_version()}, {', '.join(shown)}")
 
 
-def extras_line() -> CheckLine:
-    """Which extras are installed, and what each of the others would add."""
-    needs = [Requirement(text) for text in metadata.requires("slowwave") or []]
-    missing = [
-        extra for extra in EXTRAS if not all(_is_installed(need.name) for need in needs if _is_of_extra(need, extra))
-    ]
-    there = [extra for extra in EXTRAS if extra not in missing]
-    says = f"installed: {', '.join(there) or 'none'}"
-    if missing:
-        says += f"; to add one: {install_command(missing[0])}"
-    says += "".join(f"\n{extra} would add {EXTRAS[extra]}" for extra in missing)
-    return CheckLine("extras", "ok", says)
-
-
-def _is_of_extra(need: Requirement, extra: str) -> bool:
-    return need.marker is not None and need.marker.evaluate({"extra": extra}) and not need.marker.evaluate()
-
-
-def _is_installed(package: str) -> bool:
-    try:
-        metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
-
-
 def engine_line(settings: Settings) -> CheckLine:
     """Whether the engine of the settings is there, and its cluster answers and has workers."""
     chosen = engine_settings(settings)
@@ -177,7 +136,6 @@ def settings_line(settings: Settings) -> CheckLine:
         keeps_unknown(settings)
         source_settings(settings, SOURCES[0].name)
         settled_target(settings)
-        read_design(settings)
     except UserError as error:
         return CheckLine("settings", "error", str(error), f"mend {settings.settings_file}")
     return CheckLine("settings", "ok", f"{settings.settings_file} can be used")

@@ -12,9 +12,9 @@ import typer
 
 from slowwave.flows.imports.connected_sources import DetectedSource, detect_source_at, detect_sources
 from slowwave.flows.imports.connections import Connection, LastRead, connect, connections, last_reads
-from slowwave.flows.imports.deliveries import home_shortened
 from slowwave.flows.imports.importer import project_map as projects_of
 from slowwave.flows.imports.sources import SOURCES, source_named
+from slowwave.flows.imports.units import home_shortened
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.progress import Lines, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings

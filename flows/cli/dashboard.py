@@ -19,7 +19,6 @@ import webbrowser
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import resources
-from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from slowwave.dashboards.app.own_page import allow_decisions as allow_decisions_on
 from slowwave.dashboards.app.own_page import is_own_page
 from slowwave.flows.ask.narrowed import EVERYTHING, Narrowed
-from slowwave.flows.kernel.errors import UserError, not_installed
+from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import terminal_safe
 
@@ -86,11 +85,8 @@ def run_dashboard(
 
     `narrowed`: whose memories its pages show. `allow_decisions`: people may decide on its pages.
 
-    Raises UserError when it is not installed, or the port is taken or not allowed, SystemExit on SIGTERM,
-    KeyboardInterrupt on Ctrl-C.
+    Raises UserError when the port is taken or not allowed, SystemExit on SIGTERM, KeyboardInterrupt on Ctrl-C.
     """
-    if find_spec("streamlit") is None:
-        raise not_installed("the dashboard needs the package streamlit", "dashboard")
     listening = _listening(port)
     import uvicorn  # as slow to load as Streamlit
     from streamlit import cache_resource

@@ -25,8 +25,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Decide": ("memory", "review", "forget"),
     "Operate": ("doctor", "backfill", "lake", "inspect"),
 }
-# Rarely needed, named below the sections.
-BESIDE = ("alerts", "backup", "mapping", "plan", "restore", "token", "verify")
+# Groups that are rarely needed, named below the sections.
+BESIDE = ("mapping", "token")
 # Each goes at the next release, with whatever still calls a command by it.
 OLD_NAMES = {
     **{name: f"lake {name}" for name in ("disk", "prune", "retain", "erase")},

@@ -16,12 +16,12 @@ import typer
 
 from slowwave.flows.cli.run import WAIT_SECONDS, landing_json
 from slowwave.flows.imports.connections import received_deliveries
-from slowwave.flows.imports.deliveries import NotImported
 from slowwave.flows.imports.import_state import Cursors, has_been_seen
 from slowwave.flows.imports.importer import ImportOptions, ImportReport, found_by, importer, source_settings, utc_moment
 from slowwave.flows.imports.importer import project_map as projects_of
 from slowwave.flows.imports.recognition import recognise_files, why_no_rows
 from slowwave.flows.imports.sources import SOURCES, Source, is_store, source_named
+from slowwave.flows.imports.units import NotImported
 from slowwave.flows.kernel import checks as check_lines
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.lock import writer_lock

@@ -5,17 +5,16 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
 # importing them declares their commands
-from slowwave.flows.cli.commands import logs, questions, results, safety, upkeep  # noqa: F401
+from slowwave.flows.cli.commands import logs, questions, results, upkeep  # noqa: F401
 from slowwave.flows.cli.groups import OLD_NAMES, Commands, group
 from slowwave.flows.kernel.doors import home_doors
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.log_lines import level_of_lines, log_form
-from slowwave.flows.kernel.processes import StoppedExit, use_one_thread
+from slowwave.flows.kernel.processes import use_one_thread
 from slowwave.flows.kernel.settings import settings_from_environment
 
 app = typer.Typer(
@@ -30,9 +29,6 @@ app = typer.Typer(
     epilog=(
         "Also: `slowwave mapping` (a producer's names of fields, for `land`) and `slowwave token` (who may post to"
         " `capture`, or ask `mcp`).\n\n"
-        "Copies: `slowwave backup`, `slowwave restore`, `slowwave verify` (which files are damaged).\n\n"
-        "`slowwave plan` says what a home of some size needs.\n\n"
-        "`slowwave alerts` shows what somebody is alerted to, and `alerts test` tries it.\n\n"
         "Home: $SLOWWAVE_HOME, or data/ in the working directory. Results go to stdout, all else to stderr.\n\n"
         f"Old names that work until the next release: {', '.join(OLD_NAMES)}. A terminal is told the new one."
     ),
@@ -114,27 +110,19 @@ def _main(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit: 0 success, 1 failure, 2 wrong usage, 130 interrupted, 143 stopped."""
+    """Run the command line and exit: 0 success, 1 failure, 2 wrong usage, 130 interrupted."""
     use_one_thread()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what the terminal's encoding lacks is written out, not an error
             stream.reconfigure(errors="backslashreplace")
-    given = sys.argv[1:] if arguments is None else arguments
-    with log_form(given[0] if given else ""):
-        code = _exit_code(arguments)
-    if code == StoppedExit().code:
-        # whoever stops us waits, and all is noted: Python would take down for seconds what a night has loaded
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-    sys.exit(code)
+    sys.exit(_exit_code(arguments))
 
 
 def _exit_code(arguments: list[str] | None) -> int:
     commands: Any = typer.main.get_command(app)
     given = sys.argv[1:] if arguments is None else arguments
     # a path may be of any bytes; an id, a reason or a query is text
-    takes_paths = given[:1] in (["land"], ["import"], ["connect"], ["push"], ["backup"], ["restore"], ["verify"])
+    takes_paths = given[:1] in (["land"], ["import"], ["connect"], ["push"])
     if not takes_paths and any("\ud800" <= character <= "\udfff" for word in given for character in word):
         return _complain("the arguments are not UTF-8", 2)
     try:
@@ -144,13 +132,10 @@ def _exit_code(arguments: list[str] | None) -> int:
         return _complain("stopped", 130)
     except typer.TyperException as error:
         error.message = error.message.removeprefix("Value error, ")  # what pydantic says before what is wrong
-        with level_of_lines("error"):
-            error.show(sys.stderr)  # type: ignore[attr-defined] - every one that typer raises can show itself
+        error.show(sys.stderr)  # type: ignore[attr-defined] - every one that typer raises can show itself
         return error.exit_code
     except KeyboardInterrupt:
         return _complain("stopped", 130)
-    except StoppedExit as error:
-        return _complain(str(error), cast("int", error.code))
     except UserError as error:
         return _complain(str(error), error.exit_code)
     except SystemExit as error:
@@ -179,9 +164,8 @@ def _run(commands: Any, arguments: list[str] | None) -> Any:  # noqa: ANN401 - t
 def _complain(message: str, code: int) -> int:
     from slowwave.flows.kernel.terminal import terminal_safe
 
-    with level_of_lines("error"):
-        for line in message.splitlines():
-            sys.stderr.write(f"slowwave: {terminal_safe(line)}\n")
+    for line in message.splitlines():
+        sys.stderr.write(f"slowwave: {terminal_safe(line)}\n")
     return code
 
 

@@ -21,10 +21,9 @@ from slowwave.flows.engines.settings import engine_settings
 from slowwave.flows.imports.connections import Imported, received_deliveries
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
-from slowwave.flows.kernel.processes import StoppedExit, unwind_at_sigterm
 from slowwave.flows.kernel.progress import Screen, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import quote_shortened, terminal_safe
+from slowwave.flows.kernel.terminal import format_count, quote_shortened, size_shown, terminal_safe
 from slowwave.flows.kernel.times import parse_as_of
 from slowwave.flows.lake.lake import Lake, landed_lake
 from slowwave.flows.land.demo_home import demo_note
@@ -210,10 +209,8 @@ def run_nightly(
     Raises typer.Exit with code 1 when rows that failed a check had to be set aside, a file was left or refused whole,
     or more than `max_refused` of the rows were.
     """
-    from slowwave.flows.care.alerts import watch_night  # loads what a landing does without
-
     moment = as_of and asked_time("--as-of", as_of).isoformat()
-    with watch_night(settings, _note), _told_if_it_fails(settings), unwind_at_sigterm():
+    with _told_if_it_fails(settings):
         _require_engine(settings, engine)
         _nightly(settings, moment, full, max_refused, leave_out, leave_in, engine)
 
@@ -321,7 +318,7 @@ def run_backfill(settings: Settings, first: str, last: str, **engine: Any) -> No
     landed_lake(settings)
     _require_engine(settings, engine)
     tell_unread_params(settings)
-    with unwind_at_sigterm(), flow_session(settings, "backfill", "backfill") as (flows, screen):
+    with flow_session(settings, "backfill", "backfill") as (flows, screen):
         result: NightlyResult = flows.backfill(first=days[0], last=days[1], home=str(settings.home), **engine)
         screen.close()
         print_lines(result_title(result), result_lines(settings, result))
@@ -341,15 +338,19 @@ def flow_session(
         if run is not None:
             run.imported = imported
             run.begin("starting Prefect")
+        screen.note("starting Prefect")
         try:
-            screen.note("starting Prefect")
             with prefect_api(settings):
                 from slowwave.flows.schedule import flows as orchestrate
 
                 screen.note(f"Prefect started in {time.monotonic() - begun:.1f} s")
-                with orchestrate.called_by_command(settings, screen.progress, run):
+                watched, entered = orchestrate.watching.set(screen.progress), orchestrate.entered.set(run)
+                try:
                     yield orchestrate, screen
-        except (Exception, StoppedExit) as error:
+                finally:
+                    orchestrate.watching.reset(watched)
+                    orchestrate.entered.reset(entered)
+        except Exception as error:
             if run is not None and run.reached:  # no flow has taken it over
                 run.record(run.ledger_row("failed", message=str(error)))
             raise
@@ -357,12 +358,16 @@ def flow_session(
 
 def run_prune(settings: Settings, keep: int) -> None:
     """Remove what no kept run needs, and print what went."""
-    from slowwave.flows.nightly.prune import describe_pruned, prune
+    from slowwave.flows.nightly.prune import prune
 
     lake = landed_lake(settings)
     with Screen() as screen, writer_lock(settings, "prune", wait_seconds=WAIT_SECONDS, waiting=screen.note):
         pruned = prune(settings, lake, keep)
-    typer.echo(f"removed {describe_pruned(pruned)}")
+    files, partitions = (
+        format_count(pruned.serving_files, "serving file"),
+        format_count(pruned.partitions, "evidence partition"),
+    )
+    typer.echo(f"removed {files} and {partitions}: {size_shown(pruned.bytes)}")
 
 
 def run_serve(

@@ -42,7 +42,7 @@ from slowwave.transforms.decisions.review.items import statement_ids
 from slowwave.transforms.decisions.review.tables import ReviewDecisions
 from slowwave.transforms.evidence.states import current_memories
 from slowwave.transforms.health.tables import MemoryHealth
-from slowwave.transforms.landing.versions import changes_of
+from slowwave.transforms.landing.stated_changes import changes_of
 
 _ITEM = (*choose_columns(ReviewDecisions, "kind", "project", "memory_type", "text", "memory_ids"), "basis")
 # kept with a decision for people, and for the next decision on an item that is no longer in the queue

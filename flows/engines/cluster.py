@@ -20,8 +20,7 @@ from slowwave.flows.kernel.errors import UserError, not_installed
 
 Handle = TypeVar("Handle")
 # What computes besides our own code: with another version, the last bit of a number may be another.
-# Not numba: loops give the same bits compiled or not.
-_COMPUTING = ("numpy", "polars", "scipy")
+_COMPUTING = ("numba", "numpy", "polars", "scipy")
 _ANSWER_SECONDS = 3.0
 _MODULES = {"dask": "distributed", "ray": "ray"}
 _EXAMPLES = {"dask": "tcp://scheduler:8786", "ray": "ray://head:10001"}

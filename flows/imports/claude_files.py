@@ -15,7 +15,8 @@ from pathlib import Path
 
 import orjson
 
-from slowwave.flows.imports.deliveries import (
+from slowwave.flows.imports.trace_parts import KeptParts
+from slowwave.flows.imports.units import (
     FoundUnits,
     NotImported,
     ReadRecord,
@@ -23,7 +24,6 @@ from slowwave.flows.imports.deliveries import (
     UnreadableUnitError,
     file_status,
 )
-from slowwave.flows.imports.trace_parts import KeptParts
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.flows.kernel.terminal import shown_name
 from slowwave.transforms.imports.adapter import Adapter, Located

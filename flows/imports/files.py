@@ -11,7 +11,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol, overload
 
-from slowwave.flows.imports.deliveries import (
+from slowwave.flows.imports.record_readers import json_lines
+from slowwave.flows.imports.trace_parts import DealParts, KeptParts, join_units
+from slowwave.flows.imports.units import (
     FoundUnits,
     NotImported,
     ReadRecord,
@@ -20,8 +22,6 @@ from slowwave.flows.imports.deliveries import (
     file_status,
     files_below,
 )
-from slowwave.flows.imports.record_readers import json_lines
-from slowwave.flows.imports.trace_parts import DealParts, KeptParts, join_units
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.flows.kernel.terminal import shown_name
 from slowwave.transforms.imports.adapter import Adapter, Forking, Located, Record

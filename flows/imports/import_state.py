@@ -18,7 +18,7 @@ import orjson
 import polars as pl
 import zstandard
 
-from slowwave.flows.imports.deliveries import Unit, home_shortened
+from slowwave.flows.imports.units import Unit, home_shortened
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import write_durably

@@ -18,19 +18,12 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.flows.imports.deliveries import (
-    FoundUnits,
-    NotImported,
-    Unit,
-    UnreadableUnitError,
-    delivery_packer,
-    delivery_writer,
-    remove_left,
-)
+from slowwave.flows.imports.deliveries import delivery_packer, delivery_writer, remove_left
 from slowwave.flows.imports.files import IDLE_SECONDS
 from slowwave.flows.imports.import_state import FOLDER, Cursors, SeenFile
 from slowwave.flows.imports.sources import SOURCES, Source, found_under, is_store
 from slowwave.flows.imports.trace_parts import kept_parts
+from slowwave.flows.imports.units import FoundUnits, NotImported, Unit, UnreadableUnitError
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.lake.lake import Lake

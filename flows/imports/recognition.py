@@ -11,12 +11,12 @@ from itertools import islice
 from pathlib import Path
 
 from slowwave.flows.imports.claude_files import ClaudeFiles
-from slowwave.flows.imports.deliveries import NotImported, UnreadableUnitError, file_status, files_below
 from slowwave.flows.imports.files import FileSource
 from slowwave.flows.imports.importer import ImportReport
 from slowwave.flows.imports.record_readers import json_objects, table_rows
 from slowwave.flows.imports.sources import SOURCES, Source
 from slowwave.flows.imports.sqlite_files import is_sqlite, sqlite_schema
+from slowwave.flows.imports.units import NotImported, UnreadableUnitError, file_status, files_below
 from slowwave.flows.kernel.terminal import format_count, shorten_to_width, shown_name
 from slowwave.transforms.imports.adapter import Located, Record
 

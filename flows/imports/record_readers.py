@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from slowwave.flows.imports.deliveries import ReadRecord, UnreadableUnitError
+from slowwave.flows.imports.units import ReadRecord, UnreadableUnitError
 from slowwave.flows.kernel.storage.text_stream import DAMAGED, text_stream
 from slowwave.flows.land.formats.chunk import Chunk
 from slowwave.flows.land.formats.csv import csv_chunks

@@ -12,11 +12,11 @@ from typing import Protocol
 import orjson
 
 from slowwave.flows.imports.claude_files import ClaudeFiles
-from slowwave.flows.imports.deliveries import FoundUnits, NotImported, ReadRecord, Unit, file_status
 from slowwave.flows.imports.files import IDLE_SECONDS, FileSource
 from slowwave.flows.imports.record_readers import begins_array, json_elements, json_objects, table_rows
 from slowwave.flows.imports.sqlite_files import SqliteSource, cursor_records
 from slowwave.flows.imports.trace_parts import KeptParts, TracePart, join_units
+from slowwave.flows.imports.units import FoundUnits, NotImported, ReadRecord, Unit, file_status
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.transforms.imports.adapter import Adapter, LeftOut, Located, Record, Refused
 from slowwave.transforms.imports.chats.coding_agents import ATIF, COPILOT_CLI, GEMINI_CLI, OPENCODE

@@ -14,7 +14,9 @@ from urllib.parse import quote
 
 import orjson
 
-from slowwave.flows.imports.deliveries import (
+from slowwave.flows.imports.record_readers import json_elements
+from slowwave.flows.imports.trace_parts import KeptParts
+from slowwave.flows.imports.units import (
     FoundUnits,
     NotImported,
     ReadRecord,
@@ -23,14 +25,12 @@ from slowwave.flows.imports.deliveries import (
     file_status,
     files_below,
 )
-from slowwave.flows.imports.record_readers import json_elements
-from slowwave.flows.imports.trace_parts import KeptParts
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.flows.kernel.terminal import shown_name
 from slowwave.transforms.imports.adapter import Adapter, LeftOut, Located, Refused
 from slowwave.transforms.imports.chats.cursor import BUBBLES
+from slowwave.transforms.imports.stores.cells import TooLong
 from slowwave.transforms.imports.stores.change_log import Store
-from slowwave.transforms.imports.stores.store_state import TooLong
 
 # ------------------------------------------------------------------------------------------
 # Reading another program's SQLite file: a copy is taken with SQLite's own backup, and nothing else is read.

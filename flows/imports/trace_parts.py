@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import orjson
 import zstandard
 
-from slowwave.flows.imports.deliveries import ReadRecord, Unit, UnreadableUnitError
+from slowwave.flows.imports.units import ReadRecord, Unit, UnreadableUnitError
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import write_durably
 from slowwave.transforms.core.hashing import digest

@@ -104,7 +104,6 @@ def _made_by_us(settings: Settings) -> Iterator[Path]:
     yield home
     yield from (settings.home_lock_file, settings.params_file, settings.settings_file, home / "demo.json")
     yield from (settings.tokens_file, settings.capture_lock_file, settings.merge_lock_file)
-    yield from (settings.alerts_lock_file, settings.alerts_file)
     folders = [settings.lake_folder, settings.serving, home / "reports"]
     if settings.prefect_home.is_relative_to(home):
         folders.append(settings.prefect_home)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from importlib.util import find_spec
 
 
 class UserError(Exception):
@@ -25,12 +24,4 @@ class AuditFailedError(UserError):
 
 def not_installed(what: str, extra: str) -> UserError:
     """What needs an extra, and the command that installs it into this very interpreter, which may be no shell's own."""
-    return UserError(f"{what}: {install_command(extra)}")
-
-
-def install_command(extra: str) -> str:
-    """Return the command that installs an extra where this runs; `uv tool` makes environments without pip."""
-    package = f"'slowwave[{extra}]'"
-    if find_spec("pip") is None:
-        return f"uv pip install --python {shlex.quote(sys.executable)} {package}"
-    return f"{shlex.quote(sys.executable)} -m pip install {package}"
+    return UserError(f"{what}: {shlex.quote(sys.executable)} -m pip install 'slowwave[{extra}]'")

@@ -192,14 +192,6 @@ def capture_lock(settings: Settings) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def alerts_lock(settings: Settings, wait_seconds: float) -> Iterator[None]:
-    """Be the one who sends the alerts of this home. Raises UserError, saying who is, when somebody still does then."""
-    deadline, refusal = time.monotonic() + wait_seconds, f"sends the alerts of {settings.home}: run this again"
-    with _hold_lock_file(settings.alerts_lock_file, settings, "alerts", deadline, None, refusal):
-        yield
-
-
 def note_receiver(settings: Settings, facts: dict[str, Any]) -> None:
     """Say in the lock of who takes rows in, which this process holds, how that goes. Raises OSError."""
     handle = _held.get(settings.capture_lock_file)

@@ -5,40 +5,12 @@ from __future__ import annotations
 import ctypes
 import os
 import resource
-import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from types import FrameType
-
-STOPPED = "stopped by a signal: the next run does what was not done; what is published stays"
-
-
-class StoppedExit(SystemExit):
-    """What SIGTERM raises in a command that is to leave its home in order; the exit code is that of shells."""
-
-    def __init__(self) -> None:
-        super().__init__(128 + signal.SIGTERM)
-
-    def __str__(self) -> str:
-        return STOPPED
-
-
-def _raise_stopped(_number: int, _frame: FrameType | None) -> None:
-    raise StoppedExit
-
-
-@contextmanager
-def unwind_at_sigterm() -> Iterator[None]:
-    """Raise StoppedExit where SIGTERM comes: what is held is given back, what was begun is noted."""
-    before = signal.signal(signal.SIGTERM, _raise_stopped)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def end_child(process: subprocess.Popen[str] | subprocess.Popen[bytes], seconds: float) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LONGEST_ROW = 64 * 10**6
 _SIZE = re.compile(r"([0-9]{1,9}) ?(kB|MB|GB|)", re.IGNORECASE)
-_SECTIONS = {"alerts", "engine", "experiments", "imports", "landing", "metrics", "notify", "publish_to", "retention"}
+_SECTIONS = {"engine", "imports", "landing", "notify", "publish_to", "retention"}
 _UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 
 
@@ -80,16 +80,6 @@ class Settings:
         return self.home / ".capture"
 
     @property
-    def alerts_lock_file(self) -> Path:
-        """Locked by who sends alerts."""
-        return self.home / ".alerts"
-
-    @property
-    def alerts_file(self) -> Path:
-        """Which causes of alerts are open, and who was alerted to them."""
-        return self.home / "alerts.json"
-
-    @property
     def merge_lock_file(self) -> Path:
         """Locked while files that were taken in are merged, or claimed by a landing."""
         return self.home / ".merge"
@@ -136,11 +126,6 @@ class Settings:
         return self.home / "tokens.json"
 
     @property
-    def damaged(self) -> Path:
-        """Where `slowwave verify --repair` moves what a night makes again."""
-        return self.home / "damaged"
-
-    @property
     def mappings(self) -> Path:
         """Declared mappings, `NAME.toml` each: under which names producers have the fields of the contract."""
         return self.home / "mappings"
@@ -158,7 +143,7 @@ class Settings:
             stated = tomllib.loads(path.read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             return {}
-        except (OSError, ValueError, RecursionError) as error:  # no UTF-8, no TOML, a number of 5,000 digits
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             message = f"{path} cannot be used: {error}"
             raise UserError(message) from error
         table = stated.get(section, {})

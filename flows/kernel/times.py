@@ -96,8 +96,3 @@ def new_run_id(started_at: datetime) -> str:
 def is_run_id(text: str) -> bool:
     """Whether a text has the form of a run id."""
     return _RUN_ID.fullmatch(text) is not None
-
-
-def run_id_time(run_id: str) -> datetime:
-    """Return the time by which a run id sorts. Raises ValueError where its digits are none."""
-    return datetime.strptime(run_id.partition("-")[0], "%Y%m%dT%H%M%S%f")  # noqa: DTZ007 - naive UTC as everywhere

@@ -10,21 +10,29 @@ from pathlib import Path
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.storage.storage import storage_of
 
-# The format of a lake: which columns its files may have. Releases had 1 and 7; a lake with a number between them was
-# written between two releases, and is read as one of 1 is.
+# The format of a lake: which columns its files may have.
 #
 # 1: of the first release.
-# 7: tables of the lake may have columns of a later format, which stood in `extra`; `day_inputs` says which columns
-#    an evidence partition was last found to fit, and which was used; rows and texts may have been taken out for good.
+# 2: tables of the lake may have columns `since=2`, and `day_inputs` says which columns an evidence partition was last
+#    found to fit.
+# 3: memories have scope, user_id, category, domain, source and tags, which stood in `extra`; eligibility says of which
+#    agent and user it is.
+# 4: `day_inputs` says which partition of each evidence table was used, where its name is not the day's fingerprint.
+# 5: interactions have memories_cited, outcomes basis and basis_method, which stood in `extra`; evidence says what
+#    answers cite.
+# 6: something was taken out of the lake for good: rows that were erased, which an earlier release would land again, or
+#    texts, which it would look for in vain. Runs say from which day on there are texts. A lake of which nothing was
+#    taken stayed at 5.
+# 7: memories have expires_at and parent_id, which stood in `extra`; evidence says how many quotes the prompt said.
 #
 # A column that is new in the lake says `since=` the next number, which is then described here.
 LAKE_FORMAT = 7
+# Of a lake of which nothing was taken.
+WHOLE_FORMAT = 7
 
-# What `FORMAT` begins with until all files of a backup are there; behind it stands which.
-RESTORING = "restoring "
 
 _DAY = re.compile(r"day=(\d{4}-\d{2}-\d{2})$")
-_FORMAT = re.compile(r"([1-9]\d{0,8})(?: from [1-9]\d{0,8})?", re.ASCII)  # `from`: of an upgrade that was killed
+_FORMAT = re.compile(r"([1-9]\d{0,8})(?: from ([1-9]\d{0,8}))?", re.ASCII)
 _NUMBER = re.compile(r"\d{1,9}(?!\d)", re.ASCII)  # what a later release writes after it is not known
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 _MICROSECOND = timedelta(microseconds=1)
@@ -62,8 +70,16 @@ def microseconds(instant: datetime) -> int:
     return (instant - _EPOCH) // _MICROSECOND
 
 
-def check_format(root: Path) -> int | None:
-    """Return the number in the lake's `FORMAT`; None where there is no lake.
+@dataclass(frozen=True)
+class LakeFormat:
+    """A lake's format, and the one it is being brought up from (the same, when that is done)."""
+
+    number: int
+    since: int
+
+
+def check_format(root: Path) -> LakeFormat | None:
+    """What the lake's `FORMAT` says; None where there is no lake.
 
     Raises UserError when the lake was written by a newer version, or the file is damaged.
     """
@@ -79,9 +95,6 @@ def check_format(root: Path) -> int | None:
             "upgrade slowwave (nothing was changed)"
         )
         raise UserError(message)
-    if text.startswith(RESTORING):
-        message = f"the lake {root} is being restored, or that was stopped: run `slowwave restore` again to end it"
-        raise UserError(message)
     written = _FORMAT.fullmatch(text)
     if written is None:
         message = (
@@ -89,7 +102,7 @@ def check_format(root: Path) -> int | None:
             f"(nothing was changed): restore the file; lakes of this slowwave have {LAKE_FORMAT} in it"
         )
         raise UserError(message)
-    return int(written[1])
+    return LakeFormat(int(written[1]), int(written[2] or written[1]))
 
 
 def files_by_day(root: Path, table: str) -> dict[date, list[LakeFile]]:

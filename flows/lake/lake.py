@@ -20,7 +20,8 @@ from slowwave.flows.kernel.progress import this_command
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import on_disk, storage_of
 from slowwave.flows.kernel.store import row_groups_count, write_durably, write_parquet, write_parquet_parts
-from slowwave.flows.lake.files import LAKE_FORMAT, LakeFile, check_format, files_by_day, microseconds
+from slowwave.flows.lake.files import LakeFile, LakeFormat, check_format, files_by_day, microseconds
+from slowwave.flows.lake.formats import bring_up_to_date
 from slowwave.flows.lake.pieces import gathered_pieces, with_columns
 from slowwave.transforms.core.frames import Lazy, T, conform
 from slowwave.transforms.core.hashing import digest, rows_digest
@@ -59,8 +60,8 @@ class Lake:
 
     # ---------------------------------------------------------------- format
 
-    def check_format(self) -> int | None:
-        """Return the number in the lake's `FORMAT`; None where there is no lake.
+    def check_format(self) -> LakeFormat | None:
+        """What the lake's `FORMAT` says; None where there is no lake.
 
         Raises UserError when the lake was written by a newer version.
         """
@@ -71,17 +72,8 @@ class Lake:
 
         Raises UserError when the lake was written by a newer version.
         """
-        self.mark_format()
+        bring_up_to_date(self.root)
         storage_of(self.root).clear(self.root)
-
-    def mark_format(self) -> None:
-        """Mark the lake with today's format: from here on earlier releases refuse it. The caller holds the writer lock.
-
-        Landed rows stay as they are: their files are read under today's declaration (`scan_declared`). Raises
-        UserError when the lake was written by a newer version, and OSError as the disk does.
-        """
-        if self.check_format() != LAKE_FORMAT:
-            write_durably(self.root / "FORMAT", lambda aside: aside.write_bytes(f"{LAKE_FORMAT}\n".encode()))
 
     # ---------------------------------------------------------------- files
 

@@ -36,18 +36,10 @@ from slowwave.flows.land.quarantine import (
     shown_rows,
 )
 from slowwave.flows.land.readings import Readings
-from slowwave.flows.land.report import (
-    CHANGED,
-    FileCounts,
-    LandingReport,
-    StoppedError,
-    check_unchanged,
-    opened_again,
-    remove_unchanged,
-    stopping,
-)
+from slowwave.flows.land.report import FileCounts, LandingReport
 from slowwave.flows.land.retry import Attempt, attempts, file_identity, rows_of_placed_files
 from slowwave.flows.land.small_files import FILE_NUMBER, SMALL_BYTES, Batch, SmallFiles, landed_together
+from slowwave.flows.land.stopped import CHANGED, StoppedError, check_unchanged, opened_again, remove_unchanged, stopping
 from slowwave.transforms.core.schema import Landed
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.landed_rows import FORMER_HASH, ROW_NUMBER, LandedRows, readable_rows

@@ -18,10 +18,11 @@ import polars as pl
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.times import utc_now
 from slowwave.flows.lake.files import LakeFile
+from slowwave.flows.lake.formats import mark_taken_from
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.file_texts import join_row_texts
 from slowwave.flows.lake.lifetime.raw_files import read_raw_frames
-from slowwave.flows.lake.lifetime.tombstones import ERASE, Tombstones, compute_keyed_hash, intent_path, write_for_owner
+from slowwave.flows.lake.lifetime.tombstones import ERASE, compute_keyed_hash, intent_path, write_for_owner
 from slowwave.transforms.core.schema import Landed
 from slowwave.transforms.decisions.effects import decision_id, values_json
 from slowwave.transforms.imports.stores.store_state import PUSHES, push_decisions
@@ -135,37 +136,9 @@ class RepeatedRows:
 
 def plan_erasure(lake: Lake, targets: ErasureTargets) -> tuple[Erasure, RepeatedRows]:
     """Return what goes with these targets, and what of it rows of others repeat. Every landed row is searched."""
-    files = _list_landed(lake)
+    files = {table: [file for of_day in lake.files(table.name).values() for file in of_day] for table in LANDED}
     named = ErasureRequest(*(frozenset(name for kind, name in targets if kind == one) for one in KINDS))
     keys = find_erased_keys(named, {table: lake.scan_rows(table, files[table]) for table in LANDED})
-    return _plan_keys(lake, files, targets, keys)
-
-
-def plan_erasure_again(lake: Lake, tombstones: Tombstones) -> Erasure:
-    """Return what goes of a lake that has rows of ids which were erased from it later. Every landed row is searched."""
-    files, keys, targets = _list_landed(lake), dict[str, frozenset[str]](), set[tuple[str, str]]()
-    for table in LANDED:
-        owners = [of for of in ("user_id", "session_id") if of in table.model_fields]
-        rows = lake.scan_rows(table, files[table]).select(table.key[0], *owners).unique().collect()
-        rows = rows.filter([tombstones.is_erased(table.name, one) for one in rows[table.key[0]]])
-        keys[table.name] = frozenset(rows[table.key[0]])
-        for of in owners:
-            kind = of.removesuffix("_id")
-            targets.update((kind, one) for one in rows[of].drop_nulls().unique() if tombstones.is_erased(kind, one))
-    return _plan_keys(lake, files, tuple(sorted(targets)), keys)[0]
-
-
-def _list_landed(lake: Lake) -> dict[type[Landed], list[LakeFile]]:
-    return {table: [file for of_day in lake.files(table.name).values() for file in of_day] for table in LANDED}
-
-
-def _plan_keys(
-    lake: Lake,
-    files: Mapping[type[Landed], list[LakeFile]],
-    targets: ErasureTargets,
-    keys: Mapping[str, frozenset[str]],
-) -> tuple[Erasure, RepeatedRows]:
-    has_users = any(kind == "user" for kind, _ in targets)
     windows, rows, hashes, sessions = [], Counter[str](), {}, set[str]()
     owned = set[tuple[str, str]]()
     for table in LANDED:
@@ -175,7 +148,7 @@ def _plan_keys(
             rows[table.name] += frame["row_hash"].n_unique()
             owned.update((kind, one) for kind, of in KINDS.items() if of in frame.columns for one in frame[of].unique())
             windows.append(text_windows([one for text in _join_texts(frame) for one in text.split(BETWEEN)]))
-            if has_users and table in (Interactions, Outcomes):
+            if named.users and table in (Interactions, Outcomes):
                 sessions.update(frame["session_id"].drop_nulls())
     ids = frozenset(name for _, name in targets).union(*keys.values(), sessions)
     all_windows = np.unique(np.concatenate(windows)) if windows else np.empty(0, np.uint64)
@@ -233,7 +206,7 @@ def _find_repeats(
 
 def exclude_repeated(lake: Lake, erasure: Erasure) -> SearchTerms:
     """Return what must stand nowhere, without what landed rows name and repeat now: some may have come since."""
-    files = _list_landed(lake)
+    files = {table: [file for of_day in lake.files(table.name).values() for file in of_day] for table in LANDED}
     nothing = dict.fromkeys((table.name for table in LANDED), frozenset[str]())
     sought = erasure.nowhere
     _, still, shared = _find_repeats(files, nothing, sought, frozenset())
@@ -294,7 +267,7 @@ def make_tombstones(erasure: Erasure, key: bytes) -> list[dict[str, object]]:
 
 def begin_erasure(lake: Lake, erasure: Erasure) -> None:
     """Write down what goes, for the lake's owner alone: from here on it goes. Raises OSError as the disk does."""
-    lake.mark_format()
+    mark_taken_from(lake.root)
     packed = io.BytesIO()
     np.save(packed, erasure.windows)
     write_for_owner(_windows_path(lake), packed.getvalue())

@@ -54,8 +54,7 @@ def find_superseded_files(settings: Settings) -> Iterator[tuple[str, Path]]:
     for path in sorted(reports_folder(settings).glob("*.html")):
         if is_run_id(path.stem) or path.is_symlink():
             yield "reports", path
-    yield from (("damaged files", path) for path in sorted(settings.damaged.rglob("*")) if path.is_file())
-    apart = {settings.inbox, settings.serving, settings.lake_folder, settings.damaged}
+    apart = {settings.inbox, settings.serving, settings.lake_folder}
     for root, folders, names in os.walk(settings.home):
         folders[:] = sorted(name for name in folders if Path(root, name) not in apart)
         for path in (Path(root, name) for name in sorted(names)):

@@ -31,6 +31,7 @@ from slowwave.flows.kernel.terminal import size_shown
 from slowwave.flows.kernel.times import is_run_id, utc_now
 from slowwave.flows.lake.current import current_run, report_file, reports_folder
 from slowwave.flows.lake.files import LakeFile
+from slowwave.flows.lake.formats import mark_taken_from
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lifetime.horizons import (
     Horizon,
@@ -177,7 +178,7 @@ def _expire_texts(settings: Settings, lake: Lake, days: int, *, rehearses: bool)
             if hashes.is_empty():
                 continue
             if not is_declared:
-                lake.mark_format()
+                mark_taken_from(lake.root)
                 declare_horizon(lake.root, "texts", Horizon(before, published.as_of))
                 is_declared = True
             size = measure_texts(table, file) if rehearses else _remove_texts(lake, published, table, file, hashes)

@@ -21,7 +21,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic import BaseModel, ValidationError
 
-from slowwave.flows.kernel.errors import UserError, not_installed
+from slowwave.flows.kernel.errors import UserError
 from slowwave.transforms.llm.model_answers import UnreadableAnswerError, answer_schema, answer_values
 from slowwave.transforms.llm.params import LlmParams
 from slowwave.transforms.llm.prompts import Prompt
@@ -118,7 +118,9 @@ _MOST_TOKENS = 10**9
 def check_installed() -> None:
     """Raises UserError when the client library is not installed."""
     if importlib.util.find_spec("openai") is None:
-        raise not_installed("asking a language model needs the package openai", "llm")
+        needs = "asking a language model needs one more package"
+        message = f"{needs}, the extra `llm` of this checkout: .venv/bin/pip install '.[llm]'"
+        raise UserError(message)
 
 
 class LlmError(Exception):

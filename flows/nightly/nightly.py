@@ -29,7 +29,6 @@ from slowwave.flows.land.land import Delivery, Landing, LandingReport, compact_l
 from slowwave.flows.land.readings import home_readings
 from slowwave.flows.nightly.build import build
 from slowwave.flows.nightly.room import room_to_land, room_to_publish
-from slowwave.flows.nightly.telemetry import observed
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import BuildPlan, DayPlan
 from slowwave.flows.publish.run import Progress, Run, no_progress, start_run
@@ -145,7 +144,7 @@ def _land_as_run(run: Run, work: Callable[[], object]) -> LandingReport:
     try:
         work()
     except Exception as error:
-        record_failure(run, None, error)
+        _record_failure(run, None, error)
         raise
     if run.landed.files:
         run.record(run.ledger_row("landed"))
@@ -154,7 +153,6 @@ def _land_as_run(run: Run, work: Callable[[], object]) -> LandingReport:
     return run.landed
 
 
-@observed
 def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> NightlyResult:
     """Import what is connected, land the inbox, ask the language model if there is one, rebuild what changed, publish.
 
@@ -204,7 +202,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
         run.record(row)
     except Exception as error:
         told = explain_read_error(error, run.lake.root)
-        record_failure(run, as_of, told)
+        _record_failure(run, as_of, told)
         if told is error:
             raise
         raise told from error
@@ -213,7 +211,6 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
     erased = run.stage("erase", _complete_erasure, run, removed) if removed is not None else None
     run.stage("prune", prune, run.settings, run.lake)
     expired = _apply_retention(run, rules) if rules is not None else ""
-    run.stage("digests", _note_digests, run, erasing)
     return NightlyResult(
         run.run_id,
         row["status"],
@@ -264,20 +261,6 @@ def _continue_erasure(run: Run) -> Counter[str]:
     return continue_erasure(run)
 
 
-def _note_digests(run: Run, is_erasing: bool) -> None:
-    """Note what the files are, so that `slowwave verify` finds what a disk changes."""
-    from slowwave.flows.lake.digests import note_folder, note_lake
-
-    note_lake(run.lake, run.started_at, is_erasing=is_erasing)
-    note_folder(run.settings.serving, run.lake, run.started_at)
-
-
-def _remove_half_noted(run: Run) -> None:
-    from slowwave.flows.lake.digests import remove_half_noted
-
-    remove_half_noted(run.settings.serving)
-
-
 def _complete_erasure(run: Run, removed: Counter[str]) -> CompletedErasure | None:
     from slowwave.flows.lifetime.erasure_steps import complete_erasure
 
@@ -293,7 +276,7 @@ def quick_night(run: Run) -> NightlyResult | None:
         if run.settings.connections_file.exists():
             import_sources(run)
     except Exception as error:
-        record_failure(run, run.started_at, error)
+        _record_failure(run, run.started_at, error)
         raise
     result = _skipped_quickly(run)
     if result is None and run.reached:
@@ -323,7 +306,7 @@ def _skipped_quickly(run: Run) -> NightlyResult | None:
         if skip:
             return _record_skipped(run, plan, skip, "")
     except Exception as error:
-        record_failure(run, run.started_at, error)
+        _record_failure(run, run.started_at, error)
         raise
     return None
 
@@ -342,13 +325,11 @@ def _newest_change(lake: Lake) -> datetime:
 
 def _record_skipped(run: Run, plan: BuildPlan, why: str, asked: str) -> NightlyResult:
     as_of = plan.log.as_of
-    _remove_half_noted(run)
     run.record(run.ledger_row("skipped", as_of=as_of, message=why, input_hash=plan.input_hash))
     current = current_run(run.settings)
     return NightlyResult(run.run_id, "skipped", why, as_of, run.imported, run.landed, plan, [], [], current, asked)
 
 
-@observed
 def backfill(run: Run, first: date, last: date) -> NightlyResult:
     """Build the partitions of the days from `first` to `last`; current stays."""
     as_of = run.started_at
@@ -361,7 +342,7 @@ def backfill(run: Run, first: date, last: date) -> NightlyResult:
         counts = {"days_count": len(plan.days), "days_built_count": len(built)}
         run.record(run.ledger_row("built", as_of=as_of, **counts))
     except Exception as error:
-        record_failure(run, as_of, error)
+        _record_failure(run, as_of, error)
         raise
     return NightlyResult(
         run.run_id, "built", "", as_of, None, run.landed, plan, built, [], None, engine=run.engine.name
@@ -398,7 +379,7 @@ def _nothing_new(run: Run, plan: BuildPlan, *, explicit: bool) -> str:
     return ""
 
 
-def record_failure(run: Run, as_of: datetime | None, error: BaseException) -> None:
+def _record_failure(run: Run, as_of: datetime | None, error: Exception) -> None:
     """Note a failed run; on a disk that cannot be written the note is lost with the rest, and the error goes on.
 
     A run that failed after its swap did publish: the next run enters it from its serving file.

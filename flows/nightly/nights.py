@@ -12,7 +12,7 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.lake.files import files_by_day
 from slowwave.flows.lake.sql import Record, lake_rows
 
-ENDED_WELL = ("published", "published_incomplete", "skipped")
+_ENDED_WELL = ("published", "published_incomplete", "skipped")
 # Of a run that a killed compaction has left in two files, how it ended counts.
 _LEDGER = "SELECT DISTINCT ON (run_id) * FROM {files} ORDER BY run_id, status = 'started'"
 
@@ -48,18 +48,11 @@ def stopped_night(settings: Settings, rows: Sequence[Record]) -> Stopped | None:
     now = running(settings, rows)
     nights = sorted((row for row in rows if row["kind"] == "nightly" and row is not now), key=_order)
     for row in reversed(nights):
-        if row["status"] in ENDED_WELL:
+        if row["status"] in _ENDED_WELL:
             return None
         if row["status"] == "started":
             return _row_to_stopped(row)
     return None
-
-
-def last_good_night(rows: Sequence[Record]) -> datetime | None:
-    """Return when the last night began that ended well; None where there is none."""
-    return max(
-        (row["started_at"] for row in rows if row["kind"] == "nightly" and row["status"] in ENDED_WELL), default=None
-    )
 
 
 def stopped_others(settings: Settings, rows: Sequence[Record]) -> list[Stopped]:
@@ -67,7 +60,7 @@ def stopped_others(settings: Settings, rows: Sequence[Record]) -> list[Stopped]:
     now = running(settings, rows)
     found: list[Stopped] = []
     for row in sorted(rows, key=_order, reverse=True):
-        if row["kind"] == "nightly" and row["status"] in ENDED_WELL:
+        if row["kind"] == "nightly" and row["status"] in _ENDED_WELL:
             break
         if row["kind"] not in {"land", "backfill"} or row is now:
             continue

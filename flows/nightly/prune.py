@@ -13,7 +13,6 @@ from pathlib import Path
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import TEMPORARY, write_durably
-from slowwave.flows.kernel.terminal import format_count, size_shown
 from slowwave.flows.kernel.times import is_run_id
 from slowwave.flows.lake.current import (
     GRACE_SECONDS,
@@ -46,12 +45,6 @@ class Pruned:
     serving_files: int = 0
     partitions: int = 0
     bytes: int = 0
-
-
-def describe_pruned(pruned: Pruned) -> str:
-    """Return in words what was removed."""
-    files = format_count(pruned.serving_files, "serving file")
-    return f"{files} and {format_count(pruned.partitions, 'evidence partition')}: {size_shown(pruned.bytes)}"
 
 
 def prune(settings: Settings, lake: Lake, keep: int = KEEP_RUNS) -> Pruned:

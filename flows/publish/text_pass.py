@@ -20,7 +20,7 @@ from slowwave.flows.publish.replay_inputs import Times
 from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.evidence.eligibility import eligible_pool
-from slowwave.transforms.evidence.memory_days import use_probabilities
+from slowwave.transforms.evidence.expected_use import use_probabilities
 from slowwave.transforms.evidence.nodes import TEXTS, USED_MEMORIES
 from slowwave.transforms.evidence.reach import REACH, within_reach
 from slowwave.transforms.evidence.references import memory_references
@@ -28,7 +28,7 @@ from slowwave.transforms.evidence.retained_evidence import find_retained, select
 from slowwave.transforms.evidence.statements.extract import extracted_statements
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.tables import MemoryReferences, UseProbabilities
-from slowwave.transforms.evidence.used.memories import USED, keep_injected_copies, used_memories_by_day
+from slowwave.transforms.evidence.used.memories import USED, used_memories_by_day
 from slowwave.transforms.graph import FOUND_IN_TEXTS, node_of
 from slowwave.transforms.landing.erasure import is_text_expired
 
@@ -163,7 +163,7 @@ def _used(log: LogAsOf, rows: pl.DataFrame, judged: Mapping[date, DayMemories]) 
                 used = used_memories_by_day(
                     of_days, pool, word_vectors, node_of(USED_MEMORIES).select_params(log.params)
                 )
-                found.append(keep_injected_copies(within_reach(used, of_days, pool), of_days, pool))
+                found.append(within_reach(used, of_days, pool))
                 together = []
         return pl.concat(found)
 

@@ -28,18 +28,6 @@ def run_publish_to(
     sys.stdout.flush()
 
 
-def publish_as_settled(settings: Settings, note: Callable[[str], None]) -> str:
-    """Copy what is current to where `settings.toml` says, and return in words what was done.
-
-    Raises WrongUsageError where it names no place, UserError where that cannot be reached or refuses.
-    """
-    to = settled_target(settings)
-    if to is None:
-        message = f"{settings.settings_file} names no place to publish to: state it as [publish_to] url"
-        raise WrongUsageError(message)
-    return _publish_run(settings, to, "current", note)
-
-
 def published_after_night(settings: Settings, say: Callable[[str], None]) -> bool:
     """Copy what is current to where `settings.toml` says, if it says so and has it not yet; whether that went well.
 

@@ -18,8 +18,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from slowwave.flows.imports.deliveries import UnreadableUnitError
 from slowwave.flows.imports.sqlite_files import columns_by_table, sqlite_copy
+from slowwave.flows.imports.units import UnreadableUnitError
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.processes import end_child
 from slowwave.flows.kernel.terminal import shown_name, terminal_safe

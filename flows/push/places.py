@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slowwave.flows.imports.connections import Connection, connections
-from slowwave.flows.imports.deliveries import home_shortened
 from slowwave.flows.imports.sources import Source, source_named
+from slowwave.flows.imports.units import home_shortened
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quote_shortened, terminal_safe

@@ -13,9 +13,9 @@ from typing import Any
 import polars as pl
 
 from slowwave.flows.decide.decisions import decision, land_decisions, landed_decisions, published_frames
-from slowwave.flows.imports.deliveries import Unit, UnreadableUnitError
 from slowwave.flows.imports.import_state import SeenFile
 from slowwave.flows.imports.importer import ImportOptions, found_by, project_map, source_settings
+from slowwave.flows.imports.units import Unit, UnreadableUnitError
 from slowwave.flows.kernel.declared_columns import OF_CHANGE
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings

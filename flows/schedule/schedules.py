@@ -19,13 +19,7 @@ from slowwave.flows.kernel.progress import Screen
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import format_count, quote_shortened
 from slowwave.flows.kernel.times import utc_text
-from slowwave.flows.nightly.nights import last_good_night, ledger
-from slowwave.flows.schedule.flow_runs import crash_killed_runs
-from slowwave.flows.schedule.server import configure, configured_url, prefect_api
-
-# A night that is missing for longer than a week is found all the same: one of the last week is due then too.
-_LOOKS_BACK = timedelta(days=8)
-_MOST_NIGHTS = 400
+from slowwave.flows.schedule.server import configure, prefect_api
 
 
 def serve(
@@ -52,13 +46,11 @@ def _serve(
     signal.signal(signal.SIGTERM, _stop)
     screen = Screen()
     screen.note("starting Prefect")
-    is_shared = configured_url(settings) is not None
     try:
         with prefect_api(settings, schedules=True) as url, _capturing(settings, capture, screen) as taking:
             from slowwave.flows.schedule import flows as orchestrate
 
-            served = orchestrate.deployments(settings, zone.key, nightly_cron, land_minutes, is_shared=is_shared)
-            missed = _find_missed_night(settings, nightly_cron, zone.key)
+            served = orchestrate.deployments(settings, zone.key, nightly_cron, land_minutes)
             landing = datetime.now(UTC) + timedelta(minutes=land_minutes)
             there = "" if zone.key == "UTC" else f" ({first.astimezone(zone):%H:%M %Z})"
             screen.note(f"serving {settings.home}; stop with Ctrl-C")
@@ -66,12 +58,8 @@ def _serve(
             screen.note(f"nightly  {nightly_cron} in {zone.key}, next {utc_text(first.astimezone(UTC))}{there}")
             if taking:
                 screen.note(f"capture  {taking}")
-            for name in crash_killed_runs(settings):
-                screen.note(f"crashed  {name}: its process was killed")
-            if missed is not None:
-                screen.note(f"missed   the night of {utc_text(missed.astimezone(UTC))}: it is made now")
             screen.note(f"runs     {url.removesuffix('/api')}")
-            orchestrate.serve(served, missed)
+            orchestrate.serve(served)
     except KeyboardInterrupt:
         pass
     finally:
@@ -98,30 +86,15 @@ def _zone(name: str) -> ZoneInfo:
         raise typer.BadParameter(message, param_hint="'--timezone'") from error
 
 
-def _find_missed_night(settings: Settings, cron: str, timezone: str) -> datetime | None:
-    """Return when the last night was due that nobody made, however many are missing; None where none is."""
-    began = last_good_night(ledger(settings.lake_folder))
-    if began is None:
-        return None
-    now = datetime.now(UTC)
-    since = max(began.replace(tzinfo=UTC), now - _LOOKS_BACK)
-    due = [at for at in _dates(cron, timezone, _MOST_NIGHTS, since) if at <= now]
-    return due[-1] if due else None
-
-
-def _dates(cron: str, timezone: str, count: int, start: datetime) -> list[datetime]:
+def _next_night(cron: str, timezone: str) -> datetime:
     from prefect.server.schemas.schedules import CronSchedule
 
-    dates = asyncio.run(CronSchedule(cron=cron, timezone=timezone).get_dates(count, start=start))
-    return [datetime.fromisoformat(at.isoformat()) for at in dates]
-
-
-def _next_night(cron: str, timezone: str) -> datetime:
     try:
-        return _dates(cron, timezone, 1, datetime.now(UTC))[0]
+        dates = asyncio.run(CronSchedule(cron=cron, timezone=timezone).get_dates(1, start=datetime.now(UTC)))
     except ValueError as error:
         message = (
             f"{quote_shortened(cron)} is no cron expression that ever comes: use one such as '0 2 * * "
             "*', 02:00 every day"
         )
         raise typer.BadParameter(message, param_hint="'--nightly-cron'") from error
+    return datetime.fromisoformat(dates[0].isoformat())

@@ -8,7 +8,6 @@ that pipe however we end.
 from __future__ import annotations
 
 import fcntl
-import importlib.util
 import os
 import signal
 import socket
@@ -35,8 +34,7 @@ _GLANCE_SECONDS = 0.3  # another command holds the file for an instant when it l
 _DEFAULTS = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-    "PREFECT_LOGGING_LEVEL": "INFO",  # for the log that Prefect's pages show of each run; on the screen:
-    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": os.environ.get("PREFECT_LOGGING_LEVEL", "WARNING"),
+    "PREFECT_LOGGING_LEVEL": "WARNING",
     "PREFECT_SERVER_EPHEMERAL_ENABLED": "true",
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": str(START_SECONDS),
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
@@ -92,7 +90,7 @@ def prefect_api(settings: Settings, *, schedules: bool = False) -> Iterator[str]
     Raises UserError when the server does not answer, or when schedules are being served already.
     """
     configure(settings)
-    configured = configured_url(settings)
+    configured = _configured_url(settings)
     if configured is not None:
         _wait_for(configured, None)
         yield configured
@@ -119,8 +117,7 @@ def prefect_api(settings: Settings, *, schedules: bool = False) -> Iterator[str]
                             _send_what_is_left()
 
 
-def configured_url(settings: Settings) -> str | None:
-    """Return the URL of a server that is not this home's own; None: there is none."""
+def _configured_url(settings: Settings) -> str | None:
     chosen = os.environ.get("PREFECT_API_URL", "").strip()
     if chosen:
         return chosen
@@ -185,8 +182,6 @@ def _child(settings: Settings, *, schedules: bool) -> Iterator[tuple[subprocess.
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     environment = {**os.environ, "PREFECT_SERVER_UI_API_URL": f"{address}/api", **({} if schedules else _ONE_FLOW_ONLY)}
     environment.pop("PREFECT_API_URL", None)
-    if not os.access(_installed_server(), os.W_OK):  # where Prefect would put its pages together
-        environment.setdefault("PREFECT_SERVER_UI_STATIC_DIRECTORY", str(settings.prefect_home / "pages"))
     with listener, (settings.prefect_home / "server.log").open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - our own module
             [sys.executable, "-m", "slowwave.flows.schedule.child", str(listener.fileno())],
@@ -201,11 +196,6 @@ def _child(settings: Settings, *, schedules: bool) -> Iterator[tuple[subprocess.
         yield process, f"{address}/api"
     finally:
         end_child(process, _STOP_SECONDS)
-
-
-def _installed_server() -> Path:
-    found = importlib.util.find_spec("prefect")  # which loads nothing of it
-    return Path(found.origin or "" if found else "").parent / "server"
 
 
 @contextmanager

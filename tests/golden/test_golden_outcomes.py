@@ -1,6 +1,7 @@
-"""What `memory_outcomes/1`, `lift/1` and `effects/1` say of a log written by rule, in which each basis is found.
+"""What `memory_outcomes/1` and `lift/1` say of a log written by rule, in which each basis of a lift is found.
 
-The files in their folders of tests/golden are released: neither they nor their digests change (see golden_tables).
+The files in tests/golden/memory_outcomes-1 and lift-1 are released: neither they nor their digests change (see
+golden_tables).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 from golden_tables import assert_golden, golden_names
-from lift_cases import AS_OF, effects, frames, interaction, memory_outcomes
+from lift_cases import AS_OF, frames, interaction, memory_outcomes
 
 from slowwave.transforms.lift.observed_outcomes import SCHEMA
 from slowwave.transforms.lift.params import MemoryOutcomeParams
@@ -71,14 +72,10 @@ def _rows() -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def log() -> tuple[pl.DataFrame, ...]:
+def told() -> pl.DataFrame:
     created = {"task 0": _MADE_AT, "task 1": _MADE_AT, "plain 3": _MADE_AT}
-    return frames(_rows(), created, {"chance 0": 0.9, "cut 1": 0.2, "never had": 0.4})
-
-
-@pytest.fixture(scope="module")
-def told(log: tuple[pl.DataFrame, ...]) -> pl.DataFrame:
-    return memory_outcomes(*log, AS_OF, _PARAMS)
+    first = {"chance 0": 0.9, "cut 1": 0.2, "never had": 0.4}
+    return memory_outcomes(*frames(_rows(), created, first), AS_OF, _PARAMS)
 
 
 def test_what_was_published_is_published(told: pl.DataFrame) -> None:
@@ -90,12 +87,3 @@ def test_what_was_published_is_published(told: pl.DataFrame) -> None:
 def test_every_basis_of_a_lift_is_there(told: pl.DataFrame) -> None:
     assert set(told["lift_basis"]) == {"randomised", "cutoff", "same_task", "matched", None}
     assert set(told["is_harmful"]) == {True, False, None}
-
-
-def test_effects_that_were_published_are_published(log: tuple[pl.DataFrame, ...]) -> None:
-    references, interactions, _, attempts = log
-    found = effects(references, interactions, attempts, AS_OF)
-    assert_golden(found, "effects-1/effects")
-    claims = {row["scope_id"]: row["claim"] for row in found.filter(pl.col("basis") == "randomised").to_dicts()}
-    assert (claims["chance 0"], claims["chance 1"], claims["chance 2"]) == ("helps", "harms", "cannot be told")
-    assert set(found["basis"]) == {"randomised", "within task"}

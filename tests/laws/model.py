@@ -358,22 +358,10 @@ def _used(
                         for state in of_memory
                     )
                 }
-                rows = [row for row in found.select(*_USED).iter_rows() if row[0] in theirs]
-                texts = _texts_at(interaction, states)
-                given = set(interaction["memories_used"] or [])
-                used_texts = {texts[row[0]] for row in rows if row[0] in given}
-                kept = [row for row in rows if row[0] in given or texts[row[0]] not in used_texts]
-                yield interaction, [row for row in kept if row[-1] is not None]
-
-
-def _texts_at(interaction: Version, states: dict[str, list[State]]) -> dict[str, str | None]:
-    """What each memory says at an interaction."""
-    return {
-        memory_id: state.values["content"]
-        for memory_id, of_memory in states.items()
-        for state in of_memory
-        if state.holds_at(interaction.event)
-    }
+                yield (
+                    interaction,
+                    [row for row in found.drop_nulls("used_method").select(*_USED).iter_rows() if row[0] in theirs],
+                )
 
 
 def _reference(references: dict[tuple[str, str], Row], memory_id: str, interaction: Version) -> Row:

@@ -275,15 +275,6 @@ FAULTS = {
         "UPDATE attempts_by_injection SET successes = attempts + 1",
         "UPDATE attempts_by_injection SET task_type = 'another'",
     ),
-    "effects_claim_no_more": (
-        "UPDATE effects SET claim = 'harms', own_estimate = 0.1 WHERE scope = 'all'",
-        "UPDATE effects SET basis = 'within task', claim = 'helps', estimate = 0.1, own_estimate = 0.1",
-        "UPDATE effects SET low = 0.5, high = 0.4, estimate = 0.45, own_estimate = 0.45, basis = 'within task'",
-        "UPDATE effects SET low = 0.5, estimate = NULL",
-        "UPDATE effects SET e_value = 3 WHERE basis <> 'randomised'",
-        "UPDATE effects SET with_count = -1",
-        "DELETE FROM effects WHERE scope = 'all'",
-    ),
     "use_by_day_is_explained": (
         "UPDATE use_by_day SET injected_tokens = injected_tokens + 1",
         "UPDATE use_by_day SET unused_tokens = injected_tokens + 1",

@@ -10,9 +10,7 @@ from slowwave.transforms.graph import SERVING
 
 # Names that have a definition per table, and why they keep it.
 _SEVERAL = {
-    "basis": "of outcomes, as producers state it, and of effects what they rest on: readers know both by this name",
     "confidence": "of a memory, a strategy and an observation: producers and readers know each by this name",
-    "estimate": "of a kind of task a share of successes, of memories a difference of two, beside its interval",
     "kind": "of whatever its table holds: a pattern, an item, a statement, a run, a delivered row",
     "source_ids": "of a memory as producers state them, of an observation those of its memories",
     "scope": "as producers state it, and of observations what they are compared within: readers know both by this name",

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import polars as pl
 import pytest
 
-from slowwave.transforms.landing import versions
+from slowwave.transforms.landing import landed_days
 from tests.laws.deliveries import START, jsonl
 
 DAY = timedelta(days=1)
@@ -30,7 +30,7 @@ def _told(home) -> dict[tuple[str, date], tuple[int, int]]:
 @pytest.mark.slow
 def test_only_the_days_whose_rows_changed_are_counted_anew(home, new_home):
     counted: list[tuple[str, date]] = []
-    right = versions.landed_days
+    right = landed_days.landed_days
 
     def seen(rows: pl.LazyFrame) -> pl.LazyFrame:
         found = right(rows).collect()
@@ -43,7 +43,7 @@ def test_only_the_days_whose_rows_changed_are_counted_anew(home, new_home):
     # i2 moves to the next day, and was recorded in time
     moved = LOG[3] | {"created_at": START + 3 * DAY, "recorded_at": START + 3 * DAY + timedelta(hours=1)}
     home.drop("news.jsonl", jsonl([late, moved]))
-    with patch.object(versions, "landed_days", seen):
+    with patch.object(landed_days, "landed_days", seen):
         home.nightly(AS_OF)
     second, third, fourth = ((START + n * DAY).date() for n in (1, 2, 3))
     assert {day for _, day in counted} == {second, fourth}

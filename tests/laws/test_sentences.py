@@ -21,8 +21,7 @@ DAYS = 120
 AS_OF = START + timedelta(days=DAYS)
 PARAMS = """
 [verdict]
-unused_found = 0.0001
-unused_expected = 1000
+missed_chance = 0.99
 min_detectability = 0.001
 [forgetting]
 grace_days = 1

@@ -229,9 +229,7 @@ class Machine(RuleBasedStateMachine):
         assert_published(self.home, self.laws, self.home.current, as_of)
 
     @rule(
-        as_of=AS_OFS,
-        stage=st.sampled_from(("land", "plan", "replay", "publish", "swap", "prune", "digests")),
-        after=st.booleans(),
+        as_of=AS_OFS, stage=st.sampled_from(("land", "plan", "replay", "publish", "swap", "prune")), after=st.booleans()
     )
     def disk_fails_in_a_stage(self, as_of: datetime, stage: str, after: bool) -> None:
         def failing(name: str, function: Callable[..., Any], *arguments: Any) -> Any:

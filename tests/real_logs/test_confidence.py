@@ -19,9 +19,9 @@ from slowwave.transforms.core.counts.forecast_grades import Steps, worth_of
 from slowwave.transforms.learning.confidence.fits import confidence_fits, confidence_losses, interval_grades
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import CellHistory
-from slowwave.transforms.learning.counted import attempt_cells
 from slowwave.transforms.learning.scorecard_confidence import RECORDS, graded_beliefs
 from slowwave.transforms.learning.scorecard_rows import BASE_RATE, LAPLACE
+from slowwave.transforms.learning.sessions import attempt_cells
 
 pytestmark = [
     pytest.mark.shared_data,

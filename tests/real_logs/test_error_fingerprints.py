@@ -17,7 +17,8 @@ from error_grouping import (
     told_by_others,
 )
 
-from slowwave.transforms.grouping.error_fingerprints import RULES, error_fingerprints, is_blank
+from slowwave.transforms.grouping.error_fingerprints import error_fingerprints, is_blank
+from slowwave.transforms.grouping.error_variables import RULES
 
 pytestmark = [
     pytest.mark.shared_data,

@@ -7,13 +7,16 @@ on what was known then and asked of every item seen before whether it is referen
 
 from __future__ import annotations
 
+import altair as alt
 import numpy as np
 import polars as pl
 import pytest
 from reference_log_rows import REFERENCE_LOGS, ReferenceLog, reference_logs
 from thorough import IS_THOROUGH
 
-from slowwave.transforms.usage.need_forecasts import need_coefficients, need_forecasts, need_log_loss, need_probability
+from slowwave.dashboards.charts.learning import reliability_chart
+from slowwave.transforms.usage.need_fits import need_coefficients, need_log_loss, need_probability
+from slowwave.transforms.usage.need_forecasts import need_forecasts
 from slowwave.transforms.usage.params import NeedParams
 
 pytestmark = [
@@ -112,7 +115,12 @@ def _skill(graded: pl.DataFrame, method: str) -> tuple[float, float, float]:
     return 1 - own.sum() / base.sum(), low, high
 
 
-def test_need_against_the_floors():
+def _chart(graded: pl.DataFrame, name: str) -> alt.LayerChart | alt.FacetChart:
+    told = graded.unpivot([NEED, COUNT, ALMA], index="is_needed", variable_name="method", value_name="forecast")
+    return reliability_chart(told, name)
+
+
+def test_need_against_the_floors(tmp_path):
     skill, error = {}, {}
     for log in reference_logs():
         graded = _graded(log)
@@ -124,6 +132,9 @@ def test_need_against_the_floors():
                 f"  calibration error {error[log.name, method]:.3f}"
                 f"  {graded.height} cases, {graded['cut'].n_unique()} cuts"
             )
+        chart = tmp_path / f"{log.name}.svg"
+        _chart(graded, log.name).save(chart)
+        print(chart)
     names = sorted({name for name, _ in skill})
     for method in (NEED, COUNT, ALMA, BASE):
         errors = [error[name, method] for name in names]

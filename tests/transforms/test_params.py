@@ -26,7 +26,6 @@ OTHER: dict[str, Any] = {
     "strategies": {"method": "strategy_groups/99"}, "errors": {"max_tokens": 65},
     "confidence": {"parent_strength": 6},
     "heuristics": {"trend_days": 15}, "anti_patterns": {"margin": 0.06}, "memory_outcomes": {"min_sessions": 6},
-    "effects": {"false_claims": 0.1},
     "scorecard": {"horizon_days": 8}, "strength": {"fit_windows": 23}, "need": {"windows": 23},
     "trend": {"min_bursts": 5}, "verdict": {"grace_days": 15}, "project_health": {"growth_days": 31},
     "answers": {"method": "answers/99"},
@@ -77,9 +76,9 @@ def test_pinned():
     assert Params().methods() == [
         "eligible/3", "injected/1", "echo/1", "cited/1", "used/3", "extract/1", "followed/1", "stated/2", "attempt/2",
         "task_type/1", "strategy_groups/1", "error/3", "heuristic/3", "strategy_trend/3", "untried/1", "scorecard/2",
-        "anti_patterns/3", "memory_outcomes/1", "lift/1", "effects/1", "strength/2", "need/1", "memory_trend/2",
-        "verdict/4", "project_health/3", "answers/1", "review_value/1", "review_queue/6", "forgetting/3", "regret/1",
-        "observe/6", "curate/4",
+        "anti_patterns/3", "memory_outcomes/1", "lift/1", "strength/2", "need/1", "memory_trend/2", "verdict/4",
+        "project_health/3", "answers/1", "review_value/1", "review_queue/6", "forgetting/3", "regret/1", "observe/6",
+        "curate/4",
     ]  # fmt: skip
 
 

@@ -24,24 +24,12 @@ def kernel(name: str) -> ModuleType | None:
     """
     try:
         from numba import config
-    except ModuleNotFoundError:
-        _say_missing()
-        return None
-    try:
+
         return None if vars(config)["DISABLE_JIT"] else importlib.import_module(f"slowwave.transforms.{name}")
     except Exception as error:  # noqa: BLE001 - numba, LLVM and the linker raise what they like, and the reference works
         reason = str(error).partition("\n")[0] or repr(error)
         _log.warning("%s cannot be compiled here, the night takes longer with the same results: %s", name, reason)
         return None
-
-
-@cache
-def _say_missing() -> None:
-    """Once, however many loops a night has."""
-    _log.warning(
-        "slowwave[fast] is not installed: nights of many texts take half as long again, with the same results "
-        "(`slowwave doctor` says how to add it)"
-    )
 
 
 def is_any_loaded() -> bool:

@@ -1,10 +1,8 @@
-"""What the words on screens, in reports and in answers mean, each one thing, and how sentences write numbers."""
+"""What the words on screens, in reports and in answers mean: each word means one thing."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-import polars as pl
 
 GLOSSARY: Mapping[str, str] = {
     "interaction": "One prompt to an agent and its answer.",
@@ -16,7 +14,7 @@ GLOSSARY: Mapping[str, str] = {
     "quoted": "The memory's own words stand in the answer.",
     "used": "The answer relies on the memory in other words, as far as that can be detected: a minimum.",
     "expected use": "How many answers rely on a memory by all probabilities, found or not.",
-    "not used": "Hardly a use is expected, and one should have been found if each injection had used it.",
+    "not used": "No use was found, though one should have been if it were used often. It may be used at times.",
     "detectability": "How likely a use of a memory is found; too low, it is undetectable.",
     "cited": "The answer names the memory itself.",
     "reference": "An interaction in which a memory was quoted or used.",
@@ -51,21 +49,3 @@ GLOSSARY: Mapping[str, str] = {
     "data-quality warning": "A check of the published tables that found something, and did not stop the publish.",
 }
 """By word what it means, in one sentence."""
-
-
-def decimals(number: pl.Expr) -> pl.Expr:
-    """Two decimals, as in -0.12; NULL where the number is NULL or not finite."""
-    hundredths = (number.abs() * 100).round().cast(pl.Int64, strict=False)
-    sign = pl.when(number < 0).then(pl.lit("-")).otherwise(pl.lit(""))
-    return pl.format("{}{}.{}", sign, hundredths // 100, (hundredths % 100).cast(pl.String).str.zfill(2))
-
-
-def tenths(number: pl.Expr) -> pl.Expr:
-    """One decimal, as in 11.4 or 0.3, of a number that is not negative; NULL where it is NULL or not finite."""
-    found = (number * 10).round().cast(pl.Int64, strict=False)
-    return pl.format("{}.{}", found // 10, found % 10)
-
-
-def count_with_noun(count: pl.Expr, noun: str) -> pl.Expr:
-    """The count and its noun, as in 1 injection or 41 injections; NULL where the count is NULL."""
-    return pl.format("{} {}", count, pl.when(count == 1).then(pl.lit(noun)).otherwise(pl.lit(f"{noun}s")))

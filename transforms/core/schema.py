@@ -118,6 +118,7 @@ class Column:
     strict: bool
     is_lenient: bool
     since: int
+    was: type | None
     old_name: str | None
     carried: Carried | None
     counts: str | None
@@ -152,6 +153,7 @@ def column(
     is_lenient: bool = False,
     named: str | None = None,
     since: int = 1,
+    was: type | None = None,
     old_name: str | None = None,
     carried: Carried | None = None,
     counts: str | None = None,
@@ -165,7 +167,7 @@ def column(
     of others the row is refused. `named`: its name, where a declaration uses that for something else.
 
     `since`: the lake format that has it first; a column of an existing table is NULL in older files, or its `default`
-    where it is never NULL, and a producer's was in `extra` (see `schema_changes`).
+    where it is never NULL, and a producer's was in `extra` (see `schema_changes`). `was`: int, of what became a float.
     `old_name`: what a published column was called, by which it can still be read until the release after this one.
 
     `carried`: a version of the row that does not state it leaves it as it was. `counts`: what `slowwave why` calls the
@@ -173,7 +175,7 @@ def column(
     (see `ids_of`).
     """
     facts = {"unit": unit, "required": required, "internal": internal, "strict": strict, "named": named}
-    facts |= {"since": since, "is_lenient": is_lenient, "old_name": old_name}
+    facts |= {"since": since, "was": was, "is_lenient": is_lenient, "old_name": old_name}
     facts |= {"carried": carried, "counts": counts, "ids_of": ids_of}
     return Field(default, description=description, ge=ge, le=le, json_schema_extra={"slowwave": facts})
 
@@ -267,6 +269,7 @@ def columns(table: type[Table]) -> tuple[Column, ...]:
                 strict=facts.get("strict", False),
                 is_lenient=facts.get("is_lenient", False),
                 since=facts.get("since", 1),
+                was=facts.get("was"),
                 old_name=facts.get("old_name"),
                 carried=facts.get("carried"),
                 counts=facts.get("counts"),

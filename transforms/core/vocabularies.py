@@ -43,7 +43,7 @@ LiftBasis = Literal["randomised", "cutoff", "same_task", "matched"]  # the stron
 StrengthState = Literal["strong", "normal", "weak", "forgettable"]
 Trend = Literal["new", "strengthening", "stable", "weakening", "stale", "unproven"]
 Verdict = Literal["keep", "review", "forget", "harmful", "unproven", "inactive"]
-# Whether a memory is used; not_used only where hardly a use is expected, and one should have been found.
+# Whether a memory is used; not_used only where a use should have been found, were it used often.
 UseState = Literal["used", "not_used", "undetectable", "unproven"]
 Question = Literal["given", "used", "works", "help"]  # what people come with, see `answerable_questions`
 UseVerdict = Literal["keep", "review", "forget", "unproven", "inactive"]  # of use alone, which shows no harm

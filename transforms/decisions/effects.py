@@ -16,8 +16,9 @@ from slowwave.transforms.decisions.forgetting.tables import ForgettingAudit
 from slowwave.transforms.decisions.memory_edits import MEMORY_EDITS
 from slowwave.transforms.decisions.review.changes import REVIEWS
 from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.landing.stated_changes import stated_changes
 from slowwave.transforms.landing.tables import Memories
-from slowwave.transforms.landing.versions import stated_changes, winning_versions, with_row_hash
+from slowwave.transforms.landing.versions import winning_versions, with_row_hash
 
 APPLY, RESTORE, HOLD, RELEASE = "forget apply", "forget restore", "forget hold", "forget release"
 FORGET_METHOD = "forget/1"

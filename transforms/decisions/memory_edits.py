@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from slowwave.transforms.evidence.states import memory_states
+from slowwave.transforms.landing.stated_changes import changes_of
 from slowwave.transforms.landing.tables import Memories
-from slowwave.transforms.landing.versions import changes_of
 
 EDIT, ARCHIVE, INVALIDATE = "memory edit", "memory archive", "memory invalidate"
 PIN, TAG, UNDO = "memory pin", "memory tag", "memory undo"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.core.node import Handed, LandedInput, Node, PublishedQuery, ReuseByDay
+from slowwave.transforms.core.node import Handed, LandedInput, Node, ReuseByDay
 from slowwave.transforms.evidence.chunks.tables import ChunkUse
+from slowwave.transforms.evidence.followed.counts import FOLLOWED_COUNTS
 from slowwave.transforms.evidence.followed.tables import InstructionChecks
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.tables import (
@@ -19,21 +20,6 @@ from slowwave.transforms.evidence.tables import (
     UseProbabilities,
 )
 from slowwave.transforms.landing.tables import Interactions, Memories
-
-# An answer follows an instruction if all that was checked in it says so.
-FOLLOWED_COUNTS = PublishedQuery(
-    """
-SELECT memory_id, count_if(is_followed) AS followed_count, count_if(NOT is_followed) AS not_followed_count
-FROM (
-    SELECT memory_id, interaction_id, bool_and(is_followed) AS is_followed
-    FROM instruction_checks
-    GROUP BY memory_id, interaction_id
-)
-GROUP BY memory_id
-""",
-    {"memory_id": str, "followed_count": int, "not_followed_count": int},
-)
-
 
 MEMORY_CHANGES = LandedInput(Memories, ("memory_id", *Memories.of_change, *Memories.state, "clears"))
 REPLAYED = LandedInput(Interactions, ("interaction_id", "created_at", "project", "agent", "session_id", "user_id"))
@@ -71,7 +57,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         inputs={"states": MEMORY_STATES},
     ),
     Node(
-        "slowwave.transforms.evidence.states:memories_now",
+        "slowwave.transforms.evidence.memories_now:memories_now",
         outputs=(MemoriesNow,),
         inputs={"states": MEMORY_STATES},
     ),
@@ -129,7 +115,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         stage="used",
     ),
     Node(
-        "slowwave.transforms.evidence.memory_days:use_probabilities",
+        "slowwave.transforms.evidence.expected_use:use_probabilities",
         outputs=(UseProbabilities,),
         inputs={"interactions": (REPLAYED, TEXTS), "used": USED_MEMORIES},
         grain="day",
@@ -138,9 +124,9 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         stage="used",
     ),
     Node(
-        "slowwave.transforms.evidence.memory_days:expected_use",
+        "slowwave.transforms.evidence.expected_use:expected_use",
         outputs=(ExpectedUse,),
-        of_parts="slowwave.transforms.evidence.memory_days:expected_use_of_parts",
+        of_parts="slowwave.transforms.evidence.expected_use:expected_use_of_parts",
         inputs={"probabilities": UseProbabilities},
         grain="day",
         is_in_lake=True,

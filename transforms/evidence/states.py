@@ -6,7 +6,6 @@ from datetime import datetime
 
 import polars as pl
 
-from slowwave.transforms.core.frames import Frame, selected
 from slowwave.transforms.core.hashing import hash_texts
 from slowwave.transforms.core.methods.registry import implementation
 from slowwave.transforms.core.schema import Carried, Kind, columns
@@ -14,7 +13,6 @@ from slowwave.transforms.evidence.echo.echo import Echo
 from slowwave.transforms.evidence.params import PoolParams
 from slowwave.transforms.evidence.reach import REACH, with_reach
 from slowwave.transforms.evidence.scopes import ScopeParams, memory_owner
-from slowwave.transforms.evidence.tables import MemoriesNow
 from slowwave.transforms.landing.tables import Memories
 
 IN_USE = ("candidate", "active")
@@ -120,22 +118,3 @@ def memory_pool(states: pl.LazyFrame, params: PoolParams) -> pl.LazyFrame:
             "valid_until",
         )
     )
-
-
-def memories_now(states: pl.DataFrame) -> Frame[MemoriesNow]:
-    """The rows of memories_now, before they are stamped, sorted by memory_id.
-
-    `states`: of `states_over_time`, sorted by memory and time.
-    """
-    is_in_use = pl.col("status").is_in(IN_USE)
-    over_time = states.group_by("memory_id").agg(
-        pl.col("valid_from").min().alias("created_at"),
-        pl.col("changed_at").n_unique().cast(pl.Int64).alias("changes_count"),
-        pl.col("valid_from").filter(pl.col("status") == "active").min().alias("first_eligible_at"),
-        # when the last time ended in which it was in use; NULL: it still is, or never was
-        pl.when(~is_in_use.last())
-        .then(pl.coalesce(pl.col("valid_until").filter(is_in_use).max(), pl.col("valid_from").min()))
-        .alias("ended_at"),
-    )
-    now = states.filter(pl.col("valid_until").is_null())
-    return selected(MemoriesNow, now.join(over_time, on="memory_id", maintain_order="left"))

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.core.node import (
-    Handed,
-    Node,
-    PartitionNames,
-    PublishedQuery,
-    Resumed,
-    ReuseByDay,
-    SameValues,
-    TableInput,
-)
+from slowwave.transforms.core.node import Handed, Node, PartitionNames, Resumed, ReuseByDay, SameValues, TableInput
 from slowwave.transforms.evidence.nodes import CURRENT_MEMORIES, FOLLOWED, MEMORY_STATES
 from slowwave.transforms.evidence.tables import (
     ExpectedUse,
@@ -29,36 +20,12 @@ from slowwave.transforms.health.answerable.tables import (
 )
 from slowwave.transforms.health.project.tables import ProjectHealth
 from slowwave.transforms.health.tables import COUNTS, MemoryHealth, MemoryHealthHistory, ScopeLeaks, StaleInjections
+from slowwave.transforms.health.touches import MEMORY_TOUCHES
 from slowwave.transforms.learning.nodes import ATTEMPTS
 from slowwave.transforms.learning.tables import CountedOutcomes
 from slowwave.transforms.lift.nodes import ATTEMPTED_INTERACTIONS, ATTEMPTED_REFERENCES, MEMORY_OUTCOMES
 from slowwave.transforms.usage.nodes import MEMORY_USE, TIMELINES
 from slowwave.transforms.usage.tables import FittedStrengths
-
-# Counts only grow, so a memory was last touched on the first of the days with the most injections and references.
-MEMORY_TOUCHES = PublishedQuery(
-    """
-SELECT
-    memory_id,
-    eligible_count,
-    CASE WHEN touches > 0 THEN last_touch.day END AS touched_day,
-    eligible_count - last_touch.eligible_count AS eligible_since_touch
-FROM (
-    SELECT
-        memory_id,
-        max(eligible_count) AS eligible_count,
-        max(injected_count + reference_count) AS touches,
-        arg_max(
-            {'day': day - DATE '1970-01-01', 'eligible_count': eligible_count},
-            (injected_count + reference_count)::HUGEINT * 10000000 - (day - DATE '1970-01-01')
-        ) AS last_touch
-    FROM memory_health_history
-    GROUP BY memory_id
-)
-""",
-    {"memory_id": str, "eligible_count": int, "touched_day": int, "eligible_since_touch": int},
-)
-
 
 COUNTS_HISTORY = Handed("counts_history", "Counts and state of a memory up to each day on which they changed.")
 TOUCHES = Handed("memory_touches", "How often each memory was eligible, in all and since it was last used.")
@@ -84,7 +51,7 @@ HEALTH: tuple[Node, ...] = (
         stage="history",
     ),
     Node(
-        "slowwave.transforms.health.history:memory_use_history",
+        "slowwave.transforms.health.usage_history:memory_use_history",
         outputs=(MemoryHealthHistory,),
         inputs={"history": COUNTS_HISTORY, "timelines": TIMELINES, "strength_fits": FittedStrengths},
         params=("evidence", "strength", "trend", "verdict"),
@@ -102,27 +69,27 @@ HEALTH: tuple[Node, ...] = (
         stage="history",
     ),
     Node(
-        "slowwave.transforms.health.answerable.answerable_questions:interactions_with_memories",
+        "slowwave.transforms.health.answerable.use_by_day:interactions_with_memories",
         outputs=(InteractionsWithMemories,),
         inputs={"references": MemoryReferences, "days": PartitionNames(MemoryReferences)},
     ),
     Node(
-        "slowwave.transforms.health.answerable.answerable_questions:ended_with_memories",
+        "slowwave.transforms.health.answerable.log_counts:ended_with_memories",
         outputs=(ENDED_COUNTS, ENDED_MEMORIES),
         inputs={"references": ATTEMPTED_REFERENCES, "ended": ATTEMPTED_INTERACTIONS},
     ),
     Node(
-        "slowwave.transforms.health.answerable.answerable_questions:attempts_by_injection",
+        "slowwave.transforms.health.answerable.attempts_by_injection:attempts_by_injection",
         outputs=(AttemptsByInjection,),
         inputs={"references": ATTEMPTED_REFERENCES, "interactions": ATTEMPTED_INTERACTIONS, "attempts": ATTEMPTS},
     ),
     Node(
-        "slowwave.transforms.health.judged_health:stale_injections",
+        "slowwave.transforms.health.stale_injections:stale_injections",
         outputs=(StaleInjections,),
         inputs={"references": MemoryReferences, "states": MEMORY_STATES},
     ),
     Node(
-        "slowwave.transforms.health.judged_health:scope_leaks",
+        "slowwave.transforms.health.scope_leaks:scope_leaks",
         outputs=(ScopeLeaks,),
         inputs={"references": MemoryReferences, "states": MEMORY_STATES, "interactions": ReplayedInteractions},
         params=("scopes",),
@@ -146,7 +113,7 @@ HEALTH: tuple[Node, ...] = (
         methods=("stated.method", "verdict.method", "review.method"),
     ),
     Node(
-        "slowwave.transforms.health.answerable.answerable_questions:use_by_day",
+        "slowwave.transforms.health.answerable.use_by_day:use_by_day",
         outputs=(UseByDay,),
         inputs={"had": InteractionsWithMemories, "references": MemoryReferences, "health": HEALTH_SIZES},
     ),

@@ -71,17 +71,15 @@ class VerdictParams(BaseModel):
     min_detectability: float = Field(
         default=0.03, ge=0, le=1, description="Of a memory fewer of whose uses are found, no use says nothing."
     )
-    unused_expected: float = Field(
-        default=0.02,
-        ge=0,
-        description="A memory is not used only if of all its injections no more uses than this are expected: of 10 such"
-        " memories of labelled logs 9 or more had none.",
-    )
-    unused_found: float = Field(
-        default=1,
+    used_share: float = Field(
+        default=0.5,
         gt=0,
-        description="And only if so many uses would have been found, had all its injections used it: injections times"
-        " `detectability`.",
+        lt=1,
+        description="A memory is not used if fewer of its injections than this share are expected to have used it, and"
+        " if of so many a use would have been found.",
+    )
+    missed_chance: float = Field(
+        default=0.1, gt=0, lt=1, description="How likely all of them may have been missed, for that to be said."
     )
 
 

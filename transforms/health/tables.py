@@ -88,9 +88,9 @@ class MemoryHealth(Table):
         unit="0-1",
     )
     use_state: UseState = column(
-        "used: quoted or used. not_used: of all its injections hardly a use is expected (0.02 by default), and had each"
-        " used it, one should have been found. undetectable: hardly any would be found. unproven: too few injections,"
-        " or too many uses expected, to call it not used."
+        "used: quoted or used. not_used: had half of its injections (by default) used it, a use should have been found,"
+        " and fewer are expected; it may be used at times. undetectable: hardly any would be found. unproven: too few"
+        " injections, or too many uses expected, to call it not used."
     )
     cited_count: int = column(
         "Interactions whose answer itself names it (`memories_cited`, `cited/1`), found there or not: part of no other"
@@ -148,10 +148,9 @@ class MemoryHealth(Table):
     )
     confidence_high: float | None = column("Upper end of the credible interval. NULL: as confidence.", unit="0-1")
     lift: float | None = column(
-        "Observed minus expected success of the interactions that had it (injected; for same_task and matched also if"
-        " a use was found, on which alone it rests where no injection is logged), less the bias that its placebo shows,"
-        " drawn towards the mean of all memories of its basis. NULL: nothing comparable, or a placebo that is not 0."
-        " What it means depends on `lift_basis`.",
+        "Observed minus expected success of the interactions that had it, less the bias that its placebo shows, drawn"
+        " towards the mean of all memories of its basis. NULL: nothing comparable, or a placebo that is not 0. What it"
+        " means depends on `lift_basis`.",
         unit="-1-1",
     )
     lift_low: float | None = column("Lower end of its interval, by sessions. NULL: as lift.", unit="-1-1")

@@ -1,8 +1,7 @@
 """Whether each memory is used: what was found, what is expected, and whether a use would have been found.
 
-That no use was found says little: where one use of a memory is missed, its others mostly are, too, for it is said in
-other words. What is expected says more: used memories come close in some answer, though not close enough. How many of
-a memory's uses are found, follows from how telling its words are beside those of the others of its project.
+That no use was found says something only of a memory whose uses are found. How many of them are, follows from how
+telling its words are beside those of the other memories of its project.
 """
 
 from __future__ import annotations
@@ -31,22 +30,19 @@ def word_masses(memories: pl.LazyFrame) -> pl.LazyFrame:
     """Return memory_id, mass (what its distinct words weigh), pool_size, words_count of memories with a text.
 
     `memories`: memory_id, project, status, content. A word that no other active memory of the project has weighs one
-    (in steps of 1/16), others the less the more have them; memories with equal texts are one.
+    (in steps of 1/16), others the less the more have them.
     """
     said = words(pl.col("content").str.slice(0, _CODE_POINTS))
     texts = memories.filter(pl.col("content").is_not_null()).select(
         "memory_id",
-        "content",
         pl.col("project").fill_null(""),
         (pl.col("status") == "active").fill_null(value=False).alias("is_active"),
         said.list.len().alias("words_count"),
         said.list.unique().alias("word"),
     )
-    held = texts.group_by("project", "content").agg(pl.col("is_active").any(), pl.col("word").first())
-    pools = held.group_by("project").agg(pl.col("is_active").sum().cast(pl.Int64).alias("pool_size"))
-    known = held.select("project", "is_active", "word").explode("word")
-    shared = known.group_by("project", "word").agg(pl.col("is_active").sum().cast(pl.Int64).alias("frequency"))
-    each = texts.select("memory_id", "project", "word").explode("word")
+    pools = texts.group_by("project").agg(pl.col("is_active").sum().cast(pl.Int64).alias("pool_size"))
+    each = texts.select("memory_id", "project", "is_active", "word").explode("word")
+    shared = each.group_by("project", "word").agg(pl.col("is_active").sum().cast(pl.Int64).alias("frequency"))
     most_rare = ((pl.col("pool_size") + 1) / 1.5).clip(1.5)
     rarity = (_STEP * ((most_rare * 1.5) / (pl.col("frequency").clip(1) + 0.5)).log() / most_rare.log()).round()
     most = (pl.col("pool_size") // _COMMON_SHARE).clip(_LEAST_COMMON, _MOST_COMMON)
@@ -107,28 +103,30 @@ def with_use_states(
             (expected - spread).clip(0).round(4).alias("used_expected_low"),
             pl.min_horizontal(expected + spread, "eligible_count").round(4).alias("used_expected_high"),
         )
-        .with_columns(use_state(params).alias("use_state"))
+        .with_columns(use_state(params, interval_mass).alias("use_state"))
         .drop("expected", "injected_expected", "variance")
         .collect()
     )
 
 
-def use_state(params: VerdictParams) -> pl.Expr:
+def use_state(params: VerdictParams, interval_mass: float = 0.9) -> pl.Expr:
     """Return whether a memory is used, not_used, undetectable or unproven.
 
-    Columns: eligible_count, injected_count, reference_count, injected_use_expected, detectability. `not_used`: of all
-    interactions that it was injected into hardly a use is expected, and had each used it, some would have been found.
-    Both were chosen on labelled logs (`tests/support/models/used_3_unused.py`).
+    Columns: eligible_count, injected_count, reference_count, injected_use_expected, detectability. `not_used`: had it
+    been used in `used_share` of the interactions that it was injected into, a use would surely have been found, and
+    fewer are expected. A sum of independent uses varies no more than its mean.
     """
+    expected = pl.col("injected_use_expected")
+    at_most = expected + float(ndtri((1 + interval_mass) / 2)) * expected.sqrt()
     chances = pl.min_horizontal("eligible_count", "injected_count")
-    is_expected = pl.col("injected_use_expected") > params.unused_expected
-    is_missed = chances * pl.col("detectability") < params.unused_found
+    missed = chances * (1 - params.used_share * pl.col("detectability")).log()
+    is_missed = missed > pl.lit(params.missed_chance).log()
     return (
         pl.when(pl.col("reference_count") > 0)
         .then(pl.lit("used"))
         .when((pl.col("detectability") < params.min_detectability).fill_null(value=True))
         .then(pl.lit("undetectable"))
-        .when(is_expected | is_missed)
+        .when(is_missed | (at_most >= params.used_share * chances))
         .then(pl.lit("unproven"))
         .otherwise(pl.lit("not_used"))
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.core.glossary import count_with_noun, decimals, tenths
+from slowwave.transforms.core.figures import count_with_noun, decimals, tenths
 from slowwave.transforms.health.params import VerdictParams
 from slowwave.transforms.lift.lift_sentences import ASSOCIATED, COMPARED
 
@@ -55,7 +55,7 @@ def _count_expected() -> pl.Expr:
     """How many of its injections are expected to have used it all the same, and how many uses would be found."""
     percent = (pl.col("detectability") * 100).round().cast(pl.Int64)
     said = " ({} expected; about {} % of its uses would be found)"
-    return pl.format(said, decimals(pl.col("injected_use_expected")), percent).fill_null("")
+    return pl.format(said, tenths(pl.col("injected_use_expected")), percent).fill_null("")
 
 
 def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
@@ -70,7 +70,7 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     shown = pl.col("use_state").replace_strict(
         {
             "unproven": "; it may be used all the same",
-            "not_used": "; had each used it, one should have been found",
+            "not_used": f"; had {params.used_share * 100:.0f} % of them used it, one should have been found",
         },
         default="",
         return_dtype=pl.String,

@@ -27,9 +27,10 @@ from slowwave.transforms.landing.completed_rows import (
     stated_expiry,
 )
 from slowwave.transforms.landing.delivered_rows import DeliveredRows, has_value, refused_by_import
+from slowwave.transforms.landing.mapping.contract import FIELDS, FIELDS_OF
 from slowwave.transforms.landing.mapping.mapped_rows import PROVENANCE, mapped_rows
 from slowwave.transforms.landing.mapping.named_otherwise import named_otherwise
-from slowwave.transforms.landing.mapping.rules import AS_DELIVERED, FIELDS, FIELDS_OF, ReadingOptions
+from slowwave.transforms.landing.mapping.rules import AS_DELIVERED, ReadingOptions
 from slowwave.transforms.landing.mapping.shape import find_refusal
 from slowwave.transforms.landing.mapping.unknown_fields import RowsOfKind
 from slowwave.transforms.landing.schema_changes import EXTRA_BEFORE, from_extra

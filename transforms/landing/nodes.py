@@ -21,7 +21,7 @@ _ROWS_OF_DAYS = tuple(
 
 LANDING: tuple[Node, ...] = (
     Node(
-        "slowwave.transforms.landing.versions:landed_days",
+        "slowwave.transforms.landing.landed_days:landed_days",
         outputs=(LandedDays,),
         inputs={"rows": _ROWS_OF_DAYS},
         grain="day",

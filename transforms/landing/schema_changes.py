@@ -170,14 +170,15 @@ def as_before(table: type[Landed], frame: pl.DataFrame) -> pl.DataFrame:
     """Rows as the first format held them: what a row is hashed from.
 
     New columns are in `extra`: as delivered where `frame` has `extra_before`, else (the product's own rows) in the form
-    they have now.
+    they have now. Of a column that became a float, whole numbers are integers.
     """
     stood = from_extra(table)
-    if not stood:
-        return frame
-    frame = frame if EXTRA_BEFORE in frame.columns else with_extra_before(table, frame)
-    changed = [pl.col(EXTRA_BEFORE).alias("extra")]
-    if "clears" in frame.columns:
+    widened = [c for c in columns(table) if c.was is int and c.name in frame.columns]
+    changed = [_whole_as_text(c.name) for c in widened]
+    if stood:
+        frame = frame if EXTRA_BEFORE in frame.columns else with_extra_before(table, frame)
+        changed.append(pl.col(EXTRA_BEFORE).alias("extra"))
+    if stood and "clears" in frame.columns:
         new = pl.element().is_in([c.name for c in stood])
         left = pl.col("clears").list.filter(~new)
         changed.append(pl.when(left.list.len() > 0).then(left).otherwise(pl.lit(None)).alias("clears"))
@@ -189,6 +190,12 @@ def hashed_schema(table: type[Landed], frame: pl.DataFrame) -> dict[str, pl.Data
     stood = {c.name for c in from_extra(table)}
     names = [c.name for c in columns(table) if c.name not in {"row_hash", "key_hash"} | stood]
     return {name: frame.schema[name] for name in names}
+
+
+def _whole_as_text(name: str) -> pl.Expr:
+    value = pl.col(name)
+    is_whole = (value == value.round()) & (value.abs() < 2**63)
+    return pl.when(is_whole).then(value.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(value.cast(pl.String))
 
 
 def with_extra_before(table: type[Landed], frame: pl.DataFrame) -> pl.DataFrame:

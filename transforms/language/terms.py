@@ -1,4 +1,4 @@
-"""Texts as counts of their words: sparse rows of integers, which every engine adds up alike."""
+"""Texts as counts of their words and character n-grams: sparse rows of integers, which every engine adds up alike."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from slowwave.transforms.language.text_windows import WORD
+from slowwave.transforms.language.word_runs import WORD
 
+# n-grams are distinguished by a hash of this many bits; two that meet count as one.
+_GRAM_BITS = 20
+GRAMS = 2**_GRAM_BITS
 # Texts whose words are held at once as texts.
 _BLOCK = 16_384
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio: multiplicative hashing (Knuth, TAOCP 3, 6.4)
 
 
 @dataclass(frozen=True)
@@ -60,3 +64,33 @@ def _columns(of: pl.Series, known: pl.Series) -> NDArray[np.int32]:
     """The place of each word in `known`; a hash join is several times as fast as grouping by words."""
     numbers = known.to_frame().with_row_index("column")
     return of.to_frame().join(numbers, on="word", how="left", maintain_order="left")["column"].cast(pl.Int32).to_numpy()
+
+
+def gram_counts(texts: pl.Series, sizes: tuple[int, ...] = (3, 4, 5)) -> Any:  # noqa: ANN401 - scipy has no types
+    """Character n-grams of each text within its words, a space at either end of each: texts x 2**20 (CSR, int32).
+
+    Columns are hashes of the n-grams.
+    """
+    spaced = pl.select(
+        pl.lit(" ") + pl.lit(texts.fill_null("")).str.to_lowercase().str.extract_all(WORD).list.join("  ") + pl.lit(" ")
+    ).to_series()
+    points = np.frombuffer("".join(spaced.to_list()).encode("utf-32-le"), dtype=np.uint32).astype(np.uint64)
+    lengths = spaced.str.len_chars().to_numpy()
+    row = np.repeat(np.arange(len(texts), dtype=np.int32), lengths)
+    word = np.cumsum((points == 32) & (np.roll(points, 1) == 32))  # noqa: PLR2004 - a space
+    rows, columns = [], []
+    for size in sizes:
+        if len(points) < size:
+            continue
+        count = len(points) - size + 1
+        code = np.full(count, np.uint64(size))
+        for at in range(size):
+            code = (code ^ points[at : at + count]) * _MULTIPLIER
+            code ^= code >> np.uint64(29)
+        whole = (row[:count] == row[size - 1 :]) & (word[:count] == word[size - 1 :])
+        rows.append(row[:count][whole])
+        columns.append((code[whole] * _MULTIPLIER >> np.uint64(64 - _GRAM_BITS)).astype(np.int32))
+    cells = (np.concatenate(rows), np.concatenate(columns)) if rows else (np.array([], int), np.array([], int))
+    counts = sp.csr_array((np.ones(len(cells[0]), np.int32), cells), shape=(len(texts), GRAMS))
+    counts.sum_duplicates()
+    return counts

@@ -15,8 +15,8 @@ from slowwave.transforms.learning.confidence.confidences import Past
 from slowwave.transforms.learning.confidence.fits import places_of
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import CellHistory
-from slowwave.transforms.learning.counted import next_midnight
 from slowwave.transforms.learning.params import AttemptParams, HeuristicParams
+from slowwave.transforms.learning.sessions import next_midnight
 from slowwave.transforms.learning.tables import Heuristics
 
 # Whether a strategy succeeds more or less often than it did: a word that two looks a week apart agree on.

@@ -21,15 +21,15 @@ from slowwave.transforms.learning.anti_patterns.anti_patterns import anti_patter
 from slowwave.transforms.learning.confidence.fits import confidence_fits, confidence_losses, interval_grades
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import GROUP, CellHistory
-from slowwave.transforms.learning.counted import (
-    attempt_sessions,
-    cell_days,
-    next_midnight,
-)
 from slowwave.transforms.learning.heuristics import estimate_cells, heuristics
 from slowwave.transforms.learning.params import LearningParams
 from slowwave.transforms.learning.scorecard_confidence import strategy_scores_state
 from slowwave.transforms.learning.scorecard_rows import cutoff_days
+from slowwave.transforms.learning.sessions import (
+    attempt_sessions,
+    cell_days,
+    next_midnight,
+)
 from slowwave.transforms.learning.tables import (
     AntiPatterns,
     ErrorTemplates,

@@ -17,7 +17,6 @@ from slowwave.transforms.core.times import midnight
 from slowwave.transforms.learning.confidence.confidences import sum_of_records
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import AttemptCounts, CellHistory
-from slowwave.transforms.learning.counted import CELL, known_days
 from slowwave.transforms.learning.heuristics import estimate_cells
 from slowwave.transforms.learning.params import ScorecardParams
 from slowwave.transforms.learning.scorecard_rows import (
@@ -28,6 +27,7 @@ from slowwave.transforms.learning.scorecard_rows import (
     scorecard_rows,
     value_and_interval,
 )
+from slowwave.transforms.learning.sessions import CELL, known_days
 from slowwave.transforms.learning.tables import StrategyScoresState
 
 RECORDS = "records/1"

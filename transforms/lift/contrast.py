@@ -147,19 +147,17 @@ def randomised_estimates(places: pl.DataFrame, params: MemoryOutcomeParams) -> p
     """
     probability = pl.col("injection_probability")
     drawn = places.filter(probability.is_between(params.min_propensity, 1 - params.min_propensity))
+    shown = pl.len().over("trial")
+    split = pl.col("is_injected").n_unique().over("trial") > 1
+    chance = pl.when(shown > 1).then(1 - probability.pow(shown) - (1 - probability).pow(shown)).otherwise(0.0)
     rows = drawn.with_columns(
         pl.col("is_injected").alias("is_treated"),
         pl.when("is_injected").then(1 / probability).otherwise(1 / (1 - probability)).alias("weight"),
         pl.lit(0.0).alias("position"),
+        split.alias("is_split"),
+        (chance * 1e6).round().cast(pl.Int64).alias("split_chance"),
     )
-    return contrasts(rows).join(joint_memories(drawn), on="memory", maintain_order="left")
-
-
-def joint_memories(drawn: pl.DataFrame) -> pl.DataFrame:
-    """memory, is_joint, of offers in which chance decided (see `randomised_estimates`)."""
-    probability, shown = pl.col("injection_probability"), pl.len().over("trial")
-    split = pl.col("is_injected").n_unique().over("trial") > 1
-    chance = pl.when(shown > 1).then(1 - probability.pow(shown) - (1 - probability).pow(shown)).otherwise(0.0)
-    rows = drawn.select("memory", split.alias("is_split"), (chance * 1e6).round().cast(pl.Int64).alias("split_chance"))
-    is_joint = ~pl.col("is_split").any() & (pl.col("split_chance").sum() >= _EXPECTED_SPLITS * 1e6)
-    return rows.group_by("memory").agg(is_joint.alias("is_joint"))
+    joint = rows.group_by("memory").agg(
+        (~pl.col("is_split").any() & (pl.col("split_chance").sum() >= _EXPECTED_SPLITS * 1e6)).alias("is_joint")
+    )
+    return contrasts(rows).join(joint, on="memory", maintain_order="left")

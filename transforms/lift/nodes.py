@@ -7,7 +7,6 @@ from slowwave.transforms.evidence.nodes import MEMORY_STATES
 from slowwave.transforms.evidence.tables import MemoryReferences
 from slowwave.transforms.landing.tables import Interactions
 from slowwave.transforms.learning.nodes import ATTEMPTS
-from slowwave.transforms.lift.effects.tables import Effects
 
 ATTEMPTED = LandedInput(
     Interactions,
@@ -71,21 +70,6 @@ LIFT: tuple[Node, ...] = (
         },
         params=("memory_outcomes",),
         methods=("memory_outcomes.outcomes_method", "memory_outcomes.lift_method"),
-        stage="lift",
-    ),
-    Node(
-        "slowwave.transforms.lift.effects.effects:effects",
-        outputs=(Effects,),
-        inputs={
-            "references": ATTEMPTED_REFERENCES,
-            "offers": OFFERS,
-            "interactions": ATTEMPTED_INTERACTIONS,
-            "known": TRIALS,
-            "of_users": USER_TRIALS,
-            "owners": MEMORY_OWNERS,
-        },
-        params=("memory_outcomes", "effects"),
-        methods=("effects.method",),
         stage="lift",
     ),
 )

@@ -1,4 +1,4 @@
-"""What is said of a memory from how the interactions that had it ended, and when a lift or an effect is shown."""
+"""What is said of a memory from how the interactions that had it ended, and when a lift is shown."""
 
 from __future__ import annotations
 
@@ -75,21 +75,4 @@ class MemoryOutcomeParams(BaseModel):
     lift_spread_weight: float = Field(default=3, gt=0, description="Memories that `lift_spread` is worth.")
     false_discovery_rate: float = Field(
         default=0.05, gt=0, lt=1, description="Expected share of wrongly flagged among memories flagged harmful."
-    )
-
-
-class EffectParams(BaseModel):
-    """When the effect of memories is called one; its intervals and forecasts are those of memory outcomes."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    method: Annotated[str, chosen_method("effects.method")] = "effects/1"
-    false_claims: float = Field(
-        default=0.05, gt=0, lt=1, description="Chance of ever claiming an effect of something that has none."
-    )
-    effect_spread: float = Field(
-        default=0.15, gt=0, le=1, description="Standard deviation of the effects that a claim is best at finding."
-    )
-    min_claim_sessions: int = Field(
-        default=20, ge=2, description="Sessions on either side from which on an effect is claimed."
     )

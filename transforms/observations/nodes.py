@@ -48,7 +48,7 @@ OBSERVATIONS: tuple[Node, ...] = (
         stage="statements and pairs",
     ),
     Node(
-        "slowwave.transforms.observations.merge_proposals:observation_methods",
+        "slowwave.transforms.observations.answered:observation_methods",
         outputs=(Observations,),
         inputs={"observations": OBSERVED, "answered": ANSWERED_PAIRS},
         stage="statements and pairs",

@@ -16,9 +16,10 @@ from slowwave.transforms.core.hashing import digest, digests
 from slowwave.transforms.core.schema import choose_columns, polars_schema
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.language.word_vectors import WordVectors
+from slowwave.transforms.observations.answered import related_pairs
 from slowwave.transforms.observations.groups import StatementGroups, StatementPair, groups, statement_pairs
 from slowwave.transforms.observations.journeys import journeys
-from slowwave.transforms.observations.merge_proposals import likely_mergers, related_pairs
+from slowwave.transforms.observations.merge_proposals import likely_mergers
 from slowwave.transforms.observations.near import NearStatements
 from slowwave.transforms.observations.pairs.reading import forget_readings, reading
 from slowwave.transforms.observations.pairs.texts import ReadyTexts

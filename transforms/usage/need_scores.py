@@ -14,7 +14,8 @@ from slowwave.transforms.core.schema import computed_schema
 from slowwave.transforms.core.times import FIRST_MONDAY, midnight
 from slowwave.transforms.learning.tables import Scorecard
 from slowwave.transforms.usage.need_forecasts import need_forecasts
-from slowwave.transforms.usage.need_timelines import need_evidence, window_cuts
+from slowwave.transforms.usage.need_timelines import need_evidence
+from slowwave.transforms.usage.need_windows import window_cuts
 from slowwave.transforms.usage.params import NeedParams
 
 _BASE_RATE = "base_rate/1"

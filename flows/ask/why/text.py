@@ -36,7 +36,7 @@ MEANINGS = {
 
 # What it means that no use was found, by use_state.
 NEVER_FOUND = {
-    "not_used": "hardly a use expected; had each injection used it, one should have been found",
+    "not_used": "no use found; were it used often, one should have been found",
     "undetectable": "no use found; its words are too few or too common for one to be found",
     "unproven": "no use found; it may be used all the same",
 }

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
 from slowwave.flows.cli.groups import command
 from slowwave.flows.cli.shared import TextFormat
 from slowwave.flows.kernel.settings import settings_from_environment
-from slowwave.flows.kernel.times import utc_now
 
 
 @command("slowwave lake prune --keep 14", within="lake")
@@ -68,47 +67,16 @@ def disk(output: Annotated[TextFormat, typer.Option("--format", help="How it is 
     run_disk(settings_from_environment(), output=output)
 
 
-@command("slowwave status", "slowwave status --warn-hours 30 --error-hours 60 --format json", "slowwave status --alert")
+@command("slowwave status", "slowwave status --warn-hours 30 --error-hours 60 --format json")
 def status(
-    output: Annotated[
-        Literal["text", "json", "prometheus"],
-        typer.Option("--format", help="How it is printed; prometheus: the metrics of the home."),
-    ] = "text",
+    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
     warn_hours: Annotated[float, typer.Option(min=0, help="Older than this is a warning.")] = 26.0,
     error_hours: Annotated[float, typer.Option(min=0, help="Older than this is an error (exit code 1).")] = 50.0,
-    alert: Annotated[
-        bool, typer.Option("--alert", help="Also send the alerts that are due; exit 1 too when one cannot be sent.")
-    ] = False,
 ) -> None:
     """Say how fresh each source and the publish are; exit 1 when something is too old or failed, for a monitor."""
     from slowwave.flows.care.status import run_status
 
-    settings, is_well = settings_from_environment(), True
-    if alert:
-        from slowwave.flows.care.alerts import alert_now
-
-        is_well = alert_now(settings)
-    if output == "prometheus":
-        from slowwave.flows.care.home_metrics import print_metrics
-
-        print_metrics(settings, utc_now())
-    else:
-        run_status(settings, output=output, warn_hours=warn_hours, error_hours=error_hours)
-    if not is_well:
-        raise typer.Exit(1)
-
-
-@command("slowwave alerts", "slowwave alerts test")
-def alerts(
-    action: Annotated[
-        Literal["show", "test"], typer.Argument(help="Show what is open, or send a test to each target.")
-    ] = "show",
-    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
-) -> None:
-    """Show what somebody is alerted to, or test who is; `status --alert` and each night send what is due."""
-    from slowwave.flows.care.alerts import run_alerts, run_test
-
-    (run_test if action == "test" else run_alerts)(settings_from_environment(), output=output)
+    run_status(settings_from_environment(), output=output, warn_hours=warn_hours, error_hours=error_hours)
 
 
 @command("slowwave doctor", "slowwave doctor --fix")
@@ -121,19 +89,6 @@ def doctor(
     from slowwave.flows.care.doctor import run_doctor
 
     run_doctor(settings_from_environment(), fix=fix)
-
-
-@command("slowwave plan --per-day 100000 --memories 10000", "slowwave plan --per-day 1000 --days 365 --format json")
-def plan(
-    per_day: Annotated[int, typer.Option(min=0, max=10**12, help="Interactions a day.", metavar="N")],
-    memories: Annotated[int, typer.Option(min=0, max=10**12, help="Memories in all.", metavar="N")] = 1_000,
-    days: Annotated[int, typer.Option(min=1, max=36_500, help="After how many days of logs.", metavar="N")] = 30,
-    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
-) -> None:
-    """Say what CPU time, memory and disk a home of some size needs, estimated from nights that were measured."""
-    from slowwave.flows.care.sizing import run_plan
-
-    run_plan(per_day, memories, days, output=output)
 
 
 @command("slowwave serve --timezone Europe/Berlin", "slowwave serve --capture")

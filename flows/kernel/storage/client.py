@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -152,14 +151,9 @@ T = TypeVar("T")
 
 
 class BucketClient:
-    """The objects under one URL, such as s3://bucket/prefix. Credentials and endpoint are the environment's.
-
-    Raises UserError where the library for it is not installed.
-    """
+    """The objects under one URL, such as s3://bucket/prefix. Credentials and endpoint are the environment's."""
 
     def __init__(self, url: str) -> None:
-        if find_spec("obstore") is None:
-            raise not_installed("a bucket needs the package obstore", "s3")
         self.url = url
         self._made: ObjectStore | None = None
         self._process = 0
@@ -346,8 +340,10 @@ def _may_pass(error: Exception) -> bool:
 
 
 def _make_store(url: str) -> ObjectStore:
-    from obstore.store import from_url
-
+    try:
+        from obstore.store import from_url
+    except ImportError as error:
+        raise not_installed("a lake in a bucket needs the package obstore", "s3") from error
     seconds = _patience()
     options: Any = {
         "allow_http": os.environ.get("AWS_ENDPOINT_URL", os.environ.get("AWS_ENDPOINT_URL_S3", "")).startswith("http:"),

@@ -90,7 +90,7 @@ def test_pages_show_the_days_that_the_address_says(taught):
 
 def test_what_memories_cost_says_how_concentrated_it_is_and_what_is_dead_weight(taught):
     listed = words(drawn(memories_page, taught, list="cost"))
-    assert "The 1 memory injected most: 100 % of injections. Active memories: 1 unused." in listed
+    assert "The 1 memory injected most: 100 % of injections. Active memories: 1 unproven." in listed
 
 
 def test_interactions_of_some_days_are_those_of_these_times(taught, monkeypatch):

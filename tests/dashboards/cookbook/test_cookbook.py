@@ -99,7 +99,6 @@ FIRST_ROWS = {
     "calibration_by_week": {"cutoff_at": "2026-03-30T00:00:00Z", "method": "base_rate/1", "attempts": 21},
     "late_rows": {"landed_table": "outcomes", "late_rows": 1, "worst_hours": 48.0},
     "agents": {"agent": "keeper", "interactions": 45},
-    "effects": {"scope": "all", "comparison": "injected or left out", "basis": "randomised"},
     "success_difference": {"since": "1900-01-01", "basis": "randomised", "is_enough": True},
     "activity_by_day": {"day": "2026-03-02", "injected": 6, "used": 2, "tokens": None},
     "attempts_by_injection": {"has_memory": False, "offered_count": 1, "probability": 0.5, "attempts": 20},
@@ -271,7 +270,7 @@ def home(tmp_path_factory) -> SmallHome:
     days = ["2026-03-02T09:00:00Z"] * 3 + ["2026-03-03T09:00:00Z", "2026-03-04T09:00:00Z"]
     made.folder.mkdir()
     made.settings.params_file.write_text(
-        f"{PARAMS}\n[verdict]\nunused_found = 0.0001\nunused_expected = 1000\n[heuristics]\ntrend_agreement_days = 1\n"
+        f"{PARAMS}\n[verdict]\nmissed_chance = 0.7\n[heuristics]\ntrend_agreement_days = 1\n"
     )
     made.land(*attic_rows())
     with writer_lock(made.settings, "forget apply"):

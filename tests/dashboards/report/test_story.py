@@ -158,18 +158,6 @@ def test_verdicts_and_plan_are_told_beside_each_other() -> None:
     assert story.forgettable(rules.clear(), quotas, 0) == ["No memory may be archived by the rules of now."]
 
 
-def test_the_overall_effect_is_called_what_it_may_be() -> None:
-    told = {"comparison": "injected or left out", "estimate": 0.031, "low": 0.012, "high": 0.05, "detectable": 0.03}
-    rows = pl.DataFrame([told | {"claim": "helps"}, told | {"comparison": "with or without", "claim": "associated"}])
-    size = "+3.1 points (90 % interval +1.2 to +5.0)"
-    assert story.overall_effect(rows) == [f"An injected memory helps: {size} beside those left out at random."]
-    assert "associated only, retrieval was not randomised" in story.overall_effect(rows.tail(1))[0]
-    unsure = story.overall_effect(rows.head(1).with_columns(claim=pl.lit("cannot be told")))[0]
-    assert unsure.startswith("Whether an injected memory changes success cannot be told: +3.1 points")
-    assert unsure.endswith("an effect of 3.0 points would show.")
-    assert story.overall_effect(rows.with_columns(estimate=pl.lit(None, pl.Float64))) == []
-
-
 def test_only_withheld_retrieval_calls_a_memory_harmful() -> None:
     flags = counts(is_harmful=[True, False, None], rows=[1, 9, 20])
     bases = counts(lift_basis=["matched", "randomised", "cutoff"], rows=[20, 9, 1])

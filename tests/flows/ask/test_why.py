@@ -122,7 +122,7 @@ def judged(tmp_path_factory) -> SmallHome:
         ),
         *(row | {"memories_used": ["used", "faded"]} for row in uses),
     )
-    made.settings.params_file.write_text("[verdict]\nunused_found = 0.0001\nunused_expected = 1000\n")
+    made.settings.params_file.write_text("[verdict]\nmissed_chance = 0.5\n")
     made.nightly(datetime(2026, 3, 20))  # noqa: DTZ001 - times are naive and hold UTC everywhere
     return made
 

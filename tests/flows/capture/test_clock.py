@@ -16,7 +16,7 @@ from small_home import SmallHome
 
 from slowwave.flows.capture import committer as committers
 from slowwave.flows.capture.committer import Committer, Spool
-from slowwave.flows.capture.limits import ReceiverCounts
+from slowwave.flows.capture.counts import ReceiverCounts
 from slowwave.flows.capture.posts import HttpAnswer, Post, Sender, Senders
 from slowwave.flows.land.received_files import received_files
 

@@ -17,9 +17,8 @@ from small_home import SmallHome
 from slowwave.flows.capture import committer as committers
 from slowwave.flows.capture import committer as spools
 from slowwave.flows.capture.committer import Committer, Spool
-from slowwave.flows.capture.limits import ReceiverCounts
+from slowwave.flows.capture.counts import ReceiverCounts
 from slowwave.flows.capture.posts import HttpAnswer, Post, Sender, Senders
-from slowwave.flows.care.metrics import metrics_text
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.received_files import received_files
 from slowwave.transforms.landing.ledger_tables import RunFiles
@@ -121,7 +120,7 @@ def test_nothing_is_kept_of_what_is_answered_that_it_was_not(receiving: Receivin
     assert receiving.inbox() == []
     assert receiving.post("interactions", {"prompt": "b"})[0] == 200
     assert [row["prompt"] for row in receiving.inbox()] == ["b"]
-    assert "failed_commits_total 1\n" in metrics_text(receiving.counts.samples(0, 0))
+    assert "failed_commits_total 1\n" in receiving.counts.text(0, 0)
 
 
 @pytest.mark.parametrize("broken", ["rows", "otlp"])

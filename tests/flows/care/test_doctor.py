@@ -21,7 +21,7 @@ from shared_homes import plain_home
 from small_home import SmallHome, interaction
 
 from slowwave.flows.care import doctor
-from slowwave.flows.care.surroundings import EXTRAS, clock_line, prefect_server_line
+from slowwave.flows.care.surroundings import clock_line, prefect_server_line
 from slowwave.flows.cli.main import main
 from slowwave.flows.kernel import store
 from slowwave.flows.kernel.checks import CheckLine
@@ -76,19 +76,9 @@ def test_a_sound_home_is_well_and_keeps_no_trace(published: SmallHome, capsys: p
     assert max(map(len, text.splitlines())) <= 100
     assert published.contents() == before
     assert list(lines_of(published)) == [
-        "home", "doors", SECOND_HOMES, "params", "settings", "notify", "alerts", "metrics", "engine", "lake", "lock",
-        "inbox", "leftovers", "disk", "current", "evidence", "last night", "clock", "prefect home", "prefect server",
-        "versions", "extras",
+        "home", "doors", SECOND_HOMES, "params", "settings", "notify", "engine", "lake", "lock", "inbox", "leftovers",
+        "disk", "current", "evidence", "last night", "clock", "prefect home", "prefect server", "versions",
     ]  # fmt: skip
-
-
-def test_a_file_of_metrics_that_no_night_can_write_is_told(published: SmallHome) -> None:
-    folder = published.folder.with_name("node")
-    for stated, state in (("a.txt", "error"), ("a.prom", "error"), ("a.prom", "ok")):
-        published.settings.settings_file.write_text(f'[metrics]\ntextfile = "{folder}/{stated}"\n')
-        assert (stated, lines_of(published)["metrics"].state) == (stated, state)
-        if stated == "a.prom":
-            folder.mkdir(exist_ok=True)
 
 
 def test_no_home_is_well_and_stays_absent(home: SmallHome, capsys: pytest.CaptureFixture[str]) -> None:
@@ -360,19 +350,6 @@ def test_versions_are_held_against_what_the_project_asks_for(home: SmallHome, mo
     assert line.says == (
         f"polars is {metadata.version('polars')} (wanted <1); no-such-package is not installed (wanted >=3)"
     )
-
-
-def test_extras_that_are_missing_say_what_they_add(home: SmallHome, monkeypatch: pytest.MonkeyPatch) -> None:
-    extras = set(metadata.metadata("slowwave").get_all("Provides-Extra") or [])
-    assert set(EXTRAS) == extras - {"all"}
-    assert lines_of(home)["extras"].says == f"installed: {', '.join(EXTRAS)}"  # as set up to run these tests
-    wanted = ["no-such-package; extra == 's3'", "polars; extra == 'mcp'", "no-such-package; python_version < '3'"]
-    monkeypatch.setattr(metadata, "requires", lambda _: wanted)
-    line = lines_of(home)["extras"]
-    assert line.state == "ok"
-    assert "s3" not in line.says.splitlines()[0].partition(";")[0]
-    assert line.says.splitlines()[1:] == [f"s3 would add {EXTRAS['s3']}"]
-    assert line.says.splitlines()[0].endswith("install 'slowwave[s3]'")
 
 
 def test_the_lock_is_told(published: SmallHome) -> None:

@@ -15,8 +15,8 @@ from imports_run import imported, landed
 from langfuse_exports import FORMATS, TIME, exported
 from langfuse_rows import PROJECT, observation, root_of_v2, score, trace
 
-from slowwave.flows.imports.deliveries import UnreadableUnitError
 from slowwave.flows.imports.record_readers import table_rows
+from slowwave.flows.imports.units import UnreadableUnitError
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.transforms.imports.adapter import Located, Refused
 from slowwave.transforms.landing.tables import Interactions, Outcomes

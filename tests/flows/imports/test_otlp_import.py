@@ -15,9 +15,9 @@ from imports_run import aged, imported, landed
 from otlp_documents import OTHER_TRACE, TRACE, agent, chat, log, logs, messages, search, span, span_id, traces
 
 from slowwave.flows.cli.imports import run_import
-from slowwave.flows.imports.deliveries import Unit
 from slowwave.flows.imports.sources import OTLP, _otlp_parts
 from slowwave.flows.imports.trace_parts import KeptParts, join_units
+from slowwave.flows.imports.units import Unit
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.transforms.imports.adapter import Context, Located, Made

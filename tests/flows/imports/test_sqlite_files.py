@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 from store_rows import heuristic, insert, write_store
 
-from slowwave.flows.imports.deliveries import UnreadableUnitError
 from slowwave.flows.imports.sqlite_files import columns_by_table, rows_of, sqlite_copy, sqlite_schema
-from slowwave.transforms.imports.stores.store_state import TooLong
+from slowwave.flows.imports.units import UnreadableUnitError
+from slowwave.transforms.imports.stores.cells import TooLong
 
 LONGEST = 1_000_000
 

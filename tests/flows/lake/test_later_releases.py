@@ -19,7 +19,7 @@ from small_home import SmallHome
 
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
-from slowwave.flows.lake.files import LAKE_FORMAT, check_format
+from slowwave.flows.lake.files import LAKE_FORMAT, WHOLE_FORMAT, check_format
 from slowwave.flows.nightly.nightly import backfill, start_run
 
 pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
@@ -235,6 +235,7 @@ def test_who_builds_some_days_does_not_vouch_for_the_others(home):
     assert [day.day for day in home.nightly(as_of).built] == [DAYS[0], *DAYS[3:]]
 
 
+@pytest.mark.slow  # as of a column that has gone above
 def test_a_partition_whose_type_is_wider_is_built_again(home, tmp_path):
     before = [list(row) for row in published(home, COUNTS)]
     count = '    interactions_count: {0} = column("Its interactions.")\n'
@@ -266,6 +267,7 @@ def test_a_damaged_partition_is_built_again_where_it_is_looked_into(home):
 # ----------------------------------------------------------------------------------------------- landed tables
 
 
+@pytest.mark.slow  # as of a type that widened below
 def test_a_field_of_extra_that_became_a_column_is_one_in_old_rows_too(home, tmp_path):
     before, landed = [list(row) for row in published(home, COUNTS)], landed_files(home)
     release = later_release(tmp_path / "later", *FROM_EXTRA)
@@ -293,6 +295,7 @@ def test_a_field_of_extra_that_became_a_column_is_one_in_old_rows_too(home, tmp_
     assert landed_files(home) == landed
 
 
+@pytest.mark.slow  # as of a type that widened below
 def test_a_row_of_before_is_a_duplicate_when_its_field_became_a_column(home, tmp_path):
     release = later_release(tmp_path / "later", *FROM_EXTRA)
     as_of = at(home)
@@ -309,6 +312,29 @@ def test_a_row_of_before_is_a_duplicate_when_its_field_became_a_column(home, tmp
         assert done["totals"]["accepted"] + done["totals"]["duplicate"] == 1
         assert done["totals"]["accepted"] == accepted
     assert night(release, home.folder, as_of)[1] == {}
+
+
+def test_a_type_that_widened_reads_and_hashes_old_rows(home, tmp_path):
+    tokens = '    tokens: {0} | None = column("Tokens spent.", unit="tokens", ge=0, default=None{1})\n'
+    befores = (
+        '    context_pack: Annotated[str | None, Json] = column("The context given, as JSON.", default=None)\n',
+        '    duration_ms: float | None = column("How long it took.", unit="ms", ge=0, default=None)\n',
+    )
+    edits = [
+        (LANDED, before + tokens.format("int", ""), before + tokens.format("float", ", was=int")) for before in befores
+    ]
+    release = later_release(tmp_path / "later", *edits)
+    (told,) = asked(
+        release, home, "SELECT sum(tokens) AS spent, any_value(typeof(tokens)) AS held FROM interactions_log"
+    )
+    assert told["spent"] > 5000
+    assert told["held"] == "DOUBLE"
+    (home.folder / "inbox").mkdir(exist_ok=True)
+    rows = [row for row in deliveries()["log.jsonl"] if isinstance(row, dict) and "tokens" in row]
+    (home.folder / "inbox" / "log.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    totals = json.loads(command(release, home.folder, "land", "--format", "json").stdout)["totals"]
+    assert (totals["accepted"], totals["duplicate"]) == (0, len(rows))
+    assert night(release, home.folder, at(home))[1] == {}
 
 
 def test_a_file_that_cannot_be_read_as_declared_is_named_with_column_and_types(home, tmp_path):
@@ -373,6 +399,47 @@ def test_a_later_format_is_told_from_a_damaged_one(text, tmp_path):
     (tmp_path / "FORMAT").write_text(text)
     with pytest.raises(UserError, match="upgrade slowwave"):
         check_format(tmp_path)
+
+
+_STEP = """STEPS: Mapping[int, Callable[[Path], None]] = {}
+"""
+_KILLED_STEP = """def _step(root: Path) -> None:
+    import os
+    told = (root / "FORMAT").read_text()
+    (root / "step").mkdir(exist_ok=True)
+    done = len(list((root / "step").iterdir()))
+    (root / "step" / f"{done}").write_text(told)
+    if done < 2:
+        os._exit(9)
+
+
+STEPS: Mapping[int, Callable[[Path], None]] = {2: _step}
+"""
+
+
+@pytest.mark.slow
+def test_a_lake_is_brought_up_to_date_by_the_next_night_and_again_where_that_was_killed(oldest, tmp_path):
+    release = later_release(tmp_path / "later", ("flows/lake/formats.py", _STEP, _KILLED_STEP))
+    marker, landed, as_of = oldest.folder / "lake" / "FORMAT", landed_files(oldest), at(oldest)
+    assert marker.read_text() == "1\n"
+    for _ in range(2):
+        killed = command(release, oldest.folder, "land")
+        assert killed.returncode == 9, killed.stderr
+        assert marker.read_text() == f"{WHOLE_FORMAT} from 1\n"
+        assert asked(release, oldest, "SELECT count(*) AS n FROM memories")[0]["n"] > 10  # it can still be read
+    assert [*night(release, oldest.folder, as_of)[1]] == [str(day) for day in DAYS]  # their answers cite memories
+    assert marker.read_text() == f"{WHOLE_FORMAT}\n"
+    assert len(list((oldest.folder / "lake" / "step").iterdir())) == 3
+    assert landed_files(oldest) == landed
+    assert night(release, oldest.folder, as_of)[1] == {}
+    assert len(list((oldest.folder / "lake" / "step").iterdir())) == 3
+
+
+def test_an_older_release_would_refuse_a_half_migrated_lake():
+    """It takes nothing but a number for a format, and none above its own."""
+    text = f"{LAKE_FORMAT} from 1"
+    assert not text.isdecimal()
+    assert LAKE_FORMAT > 1
 
 
 def test_declared_types_are_those_that_duckdb_reads():

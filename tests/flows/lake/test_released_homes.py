@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import subprocess
-import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,7 +13,7 @@ from released_homes import COUNTS, RELEASES, evidence_files, landed_files, last_
 from small_home import SmallHome
 from thorough import IS_THOROUGH
 
-from slowwave.flows.lake.files import LAKE_FORMAT
+from slowwave.flows.lake.files import WHOLE_FORMAT
 from slowwave.flows.lake.lake import COMPACT_FROM_FILES, Lake
 from slowwave.flows.nightly.nightly import NightlyResult
 from slowwave.transforms.evidence.tables import DayInputs
@@ -44,7 +40,7 @@ def test_the_first_night_builds_every_day_again_and_the_second_none(version: str
     assert_every_day_was_built(night, home)
     assert Lake(Path(home.settings.lake)).ledger(Runs).sort("started_at")["days_built_count"][-1] == len(night.built)
     assert landed_files(home) == landed
-    assert (home.folder / "lake" / "FORMAT").read_text() == f"{LAKE_FORMAT}\n"
+    assert (home.folder / "lake" / "FORMAT").read_text() == f"{WHOLE_FORMAT}\n"
 
     counted = evidence_files(home)
     home.land({"memory_id": "of nobody", "changed_at": "2026-03-01T08:00:00Z", "status": "archived"})
@@ -157,7 +153,7 @@ def test_readers_open_it_before_any_night_and_change_nothing(version: str, tmp_p
     status = json.loads(home.ask("status", *_WHENEVER, "--format", "json").stdout)
     assert [line["name"] for line in status["lines"] if line["state"] == "error"] in ([], ["interactions"])
     assert home.ask("review", "list").returncode == 0
-    assert f"the next night brings it to {LAKE_FORMAT}" in " ".join(home.ask("doctor").stdout.split())
+    assert f"the next night brings it to {WHOLE_FORMAT}" in " ".join(home.ask("doctor").stdout.split())
 
     assert home.contents() == before
 
@@ -187,24 +183,3 @@ def test_a_decision_of_then_still_counts(version: str, tmp_path: Path) -> None:
         "forget hold",
         "review promote",
     ]
-
-
-@pytest.mark.slow
-def test_the_steps_of_the_page_upgrade_it_and_go_back_and_a_copy_is_read_elsewhere(tmp_path: Path) -> None:
-    home = released_home(RELEASES[0], tmp_path)
-    landed = landed_files(home)
-    page = (Path(__file__).parents[3] / "flows" / "README.md").read_text()
-    (steps,) = re.findall(r"^## Upgrading\n.*?```sh\n(.*?)```", page, flags=re.DOTALL | re.MULTILINE)
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
-    env = kept | {"SLOWWAVE_HOME": str(home.folder), "PATH": path}
-    done = subprocess.run(["bash", "-ec", steps], env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert (home.folder / "lake" / "FORMAT").read_text() == f"{LAKE_FORMAT}\n"
-    assert landed_files(home) == landed == landed_files(SmallHome(tmp_path / "before"))
-
-    moved = SmallHome(home.folder.rename(tmp_path / "elsewhere"))
-    assert moved.nightly().built == []
-    copy = SmallHome(tmp_path / "before")
-    asked = copy.run_unable_to_write("sql", "SELECT count(*) AS memories FROM memory_health", "--format", "json")
-    assert asked.returncode == 0, asked.stderr

@@ -706,7 +706,7 @@ def test_importing_the_writer_needs_the_standard_library_alone(home):
 
 
 def test_version():
-    assert slowwave.__version__ == "0.2.0"
+    assert slowwave.__version__ == "0.1.0"
 
 
 def test_home_is_the_environments_choice_or_data_under_the_working_directory(tmp_path, monkeypatch):

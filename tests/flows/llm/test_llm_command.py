@@ -112,7 +112,7 @@ def test_without_the_client_library_the_rules_go_on(home):
     )
     done = subprocess.run([sys.executable, "-c", hide], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 1
-    assert "-m pip install 'slowwave[llm]'" in " ".join(done.stderr.split())
+    assert ".venv/bin/pip install '.[llm]'" in " ".join(done.stderr.split())
 
 
 def test_the_library_is_loaded_only_where_a_model_is_asked():

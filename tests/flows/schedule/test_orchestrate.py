@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import logging
 import os
 import re
 import signal
@@ -21,7 +20,6 @@ from typing import Any, cast
 
 import duckdb
 import pytest
-from alert_servers import Taken, http_server
 
 from slowwave.flows.kernel.errors import AuditFailedError, UserError
 from slowwave.flows.kernel.settings import Settings
@@ -57,12 +55,6 @@ def flows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
 
             yield orchestrate
     gc.collect()  # here, where those connections are excused
-
-
-@pytest.fixture
-def pinged() -> Iterator[Taken]:
-    with http_server() as taken:
-        yield taken
 
 
 @pytest.fixture
@@ -110,16 +102,6 @@ def tasks_of(run: Any, last: tuple[str, str]) -> list[tuple[str, str]]:
         time.sleep(0.2)
 
 
-def log_of(run: Any) -> list[tuple[int, str]]:
-    """Levels and lines of the log of a flow run, which reach the database a moment after they were written."""
-    from prefect.client.orchestration import get_client
-    from prefect.client.schemas.filters import LogFilter, LogFilterFlowRunId
-
-    with get_client(sync_client=True) as client:
-        found = client.read_logs(LogFilter(flow_run_id=LogFilterFlowRunId(any_=[run.id])), limit=200)
-    return [(line.level, line.message) for line in found]
-
-
 def _start(task: Any) -> float:
     return task.start_time.timestamp() if task.start_time else 0.0
 
@@ -138,53 +120,17 @@ def test_nightly_runs_its_stages_as_tasks_and_reports(flows: ModuleType, home: P
     assert result.status == "published"
     run = last_run("nightly")
     assert (run.name, run.state_name) == ("nightly as of 2026-03-10", "Completed")
-    wanted = ["land", "plan", "replay 2026-03-05", "publish", "swap", "prune", "digests", "report"]
+    wanted = ["land", "plan", "replay 2026-03-05", "publish", "swap", "prune", "report"]
     wait_until(lambda: len(tasks_of(run, ("report", "Completed"))) == len(wanted))
     assert tasks_of(run, ("report", "Completed")) == [(name, "Completed") for name in wanted]
     summary = artifact("nightly-summary").data
     assert "published as of 2026\\-03\\-10 00\\:00\\:00Z" in summary
     assert "2 rows delivered \\= 2 accepted" in summary
     assert artifact("nightly-progress").data == 100.0
-    costs = json.loads(artifact("nightly-costs").data)
-    assert [row["stage"] for row in costs] == [name.partition(" ")[0] for name in wanted]
-    assert all(row["seconds"] >= 0 and row["CPU seconds"] >= 0 for row in costs)
-    assert artifact("nightly-report").data == f"[{result.report}]({Path(result.report).as_uri()})"
     assert result.report == str(home / "reports" / f"{result.run_id}.html")
     assert (home / "reports" / "latest.html").read_text().startswith("<!doctype html>")
     with duckdb.connect(home / "serving" / "current.duckdb", read_only=True) as connection:
         assert connection.sql("SELECT memory_id, echoed_count FROM memory_health").fetchall() == [("m1", 1)]
-
-
-def test_the_flows_that_somebody_starts_by_hand(flows: ModuleType, home: Path) -> None:
-    result = flows.nightly(home=str(home), as_of="2026-03-10")
-    Path(result.report).unlink()
-    assert flows.report(home=str(home)) == result.report
-    assert Path(result.report).exists()
-    deliver(home, "b.jsonl", {**INTERACTION, "created_at": "2026-03-06"})
-    flows.nightly(home=str(home), as_of="2026-03-10")
-    old = home / "serving" / "runs" / f"{result.run_id}.duckdb"
-    os.utime(old, (0, 0))
-    flows.prune(home=str(home), keep=0)
-    assert not old.exists()
-    assert "removed 1 serving file" in artifact("prune-summary").data
-    with pytest.raises(UserError, match="names no place to publish to"):
-        flows.publish_to(home=str(home))
-    (home / "settings.toml").write_text(f"[publish_to]\nurl = '{home / 'copy'}'\n")
-    flows.publish_to(home=str(home))
-    assert list((home / "copy").rglob("memory_health*"))
-    assert last_run("publish-to").state_name == "Completed"
-
-
-def test_homes_on_one_server_have_deployments_of_their_own(flows: ModuleType, tmp_path: Path) -> None:
-    from prefect.client.orchestration import get_client
-
-    for home in (tmp_path / "a" / "data", tmp_path / "b" / "data"):
-        for one in flows.deployments(Settings(home), "UTC", "0 2 * * *", 5, is_shared=True):
-            one.apply()
-    with get_client(sync_client=True) as client:
-        found = client.read_deployments()
-    homes = [Path(each.parameters["home"]).parent.name for each in found if " data " in each.name]
-    assert sorted(homes) == ["a"] * 6 + ["b"] * 6
 
 
 def test_land_and_backfill(flows: ModuleType, home: Path) -> None:
@@ -216,8 +162,6 @@ def test_a_failed_audit_fails_the_flow_without_a_stack_trace(
     said = capfd.readouterr()
     assert "Traceback" not in said.out + said.err
     assert said.out == ""
-    wait_until(lambda: any(level == logging.ERROR and line.startswith("failed: ") for level, line in log_of(run)))
-    assert not any("Traceback" in line for _, line in log_of(run))
 
 
 def test_a_flow_waits_for_another_writer_only_so_long(
@@ -309,11 +253,10 @@ def test_summaries_hold_no_markup_of_their_content(flows: ModuleType) -> None:
 
 
 @pytest.mark.slow
-def test_serve_lands_and_publishes_until_it_is_told_to_stop(tmp_path: Path, pinged: Taken) -> None:
+def test_serve_lands_and_publishes_until_it_is_told_to_stop(tmp_path: Path) -> None:
     home, aside = tmp_path / "home", tmp_path / "aside"
     aside.mkdir()
     home.mkdir()
-    (home / "settings.toml").write_text(f'[alerts]\nping = "{pinged.url("/id")}"\n[metrics]\ntextfile = "night.prom"\n')
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
     environment |= {"SLOWWAVE_HOME": str(home), "TZ": "Pacific/Auckland"}
     command = [
@@ -339,7 +282,6 @@ def test_serve_lands_and_publishes_until_it_is_told_to_stop(tmp_path: Path, ping
         trigger = "from prefect.deployments import run_deployment; run_deployment('nightly/schedule', timeout=0)"
         subprocess.run([sys.executable, "-c", trigger], env={**environment, "PREFECT_API_URL": url}, check=True)
         wait_until(lambda: "nightly: published as of" in (tmp_path / "log").read_text(), serve)
-        wait_until(lambda: pinged.paths() == ["/id/start", "/id"] and (home / "night.prom").exists(), serve)
         second = subprocess.run(command, env=environment, cwd=aside, capture_output=True, text=True, check=False)
         assert second.returncode == 1
         who = f"slowwave: `slowwave serve` (process {serve.pid} on "

@@ -94,11 +94,9 @@ def undetected_rows() -> list[Row]:
         unused_row("hardly told", injected_count=10, detectability=0.029, **_FADED),
         unused_row("hardly told, never injected", injected_count=0, detectability=0.029, **_FADED),
         unused_row("text not known", injected_count=10, detectability=None, content=None),
-        unused_row("all missed, perhaps", injected_count=19, detectability=0.0526, **_FADED),
-        unused_row("one found, had all used it", injected_count=20, detectability=0.05, **_FADED),
-        unused_row("one use expected", injected_count=40, used_expected=1.25, injected_use_expected=1.0),
-        unused_row("hardly any expected", injected_count=40, used_expected=1.25, injected_use_expected=0.02),
-        unused_row("hardly more expected", injected_count=40, used_expected=1.25, injected_use_expected=0.0201),
+        unused_row("many missed", injected_count=40, detectability=0.1, **_FADED),
+        unused_row("few missed", injected_count=40, detectability=0.2, **_FADED),
+        unused_row("many expected", injected_count=40, used_expected=30.0, injected_use_expected=15.5),
     ]
 
 

@@ -83,7 +83,7 @@ PASSED_ON = [
 
 
 # Eighteen injections say that a memory is not used.
-PARAMS = "[verdict]\nunused_found = 0.0001\nunused_expected = 1000\n"
+PARAMS = "[verdict]\nmissed_chance = 0.5\n"
 
 
 def home_of_two() -> SmallHome:

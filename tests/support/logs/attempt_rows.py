@@ -12,14 +12,14 @@ import polars as pl
 from slowwave.transforms.learning.confidence.fits import confidence_fits, confidence_losses, interval_grades
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import CellHistory
-from slowwave.transforms.learning.counted import (
+from slowwave.transforms.learning.heuristics import heuristics
+from slowwave.transforms.learning.outcomes import counted_outcomes, not_attempted_reason, with_apart
+from slowwave.transforms.learning.params import AttemptParams, HeuristicParams
+from slowwave.transforms.learning.sessions import (
     attempt_cells,
     attempt_sessions,
     next_midnight,
 )
-from slowwave.transforms.learning.heuristics import heuristics
-from slowwave.transforms.learning.outcomes import counted_outcomes, not_attempted_reason, with_apart
-from slowwave.transforms.learning.params import AttemptParams, HeuristicParams
 
 START = datetime(2026, 1, 5)  # noqa: DTZ001 - times are UTC without zone; a Monday
 _SCHEMA = {

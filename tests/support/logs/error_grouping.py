@@ -23,7 +23,7 @@ from error_formats import format_errors
 from make_coding_errors import FILES, NAMES, WORDS
 from system_lines import system_lines
 
-from slowwave.transforms.grouping import error_fingerprints as fingerprints
+from slowwave.transforms.grouping import error_variables
 from slowwave.transforms.grouping.error_fingerprints import error_fingerprints
 from slowwave.transforms.grouping.params import ErrorParams
 
@@ -142,7 +142,7 @@ def rule_systems(messages: pl.DataFrame) -> list[set[str]]:
     """The systems in which each rule of families changes a message (system, error_message), in the rules' order."""
     said = messages.select("system", "error_message").unique().with_columns(text=pl.col("error_message"))
     found = []
-    for pattern, value in fingerprints.RULES:
+    for pattern, value in error_variables.RULES:
         after = said.with_columns(after=pl.col("text").str.replace_all(pattern, value))
         found.append(set(after.filter(pl.col("after") != pl.col("text"))["system"]))
         said = after.select("system", "error_message", text="after")
@@ -151,17 +151,17 @@ def rule_systems(messages: pl.DataFrame) -> list[set[str]]:
 
 def told_by_others(lines: pl.DataFrame, tools: pl.DataFrame) -> dict[str, float]:
     """The accuracy on each system of `lines` with the rules alone that fire in three other systems or tools."""
-    rules = fingerprints.RULES
+    rules = error_variables.RULES
     fires = rule_systems(pl.concat([lines.with_columns(system="project"), tools], how="diagonal"))
     accuracy = {}
     try:
         for (system,), of_system in lines.group_by("project", maintain_order=True):
-            fingerprints.RULES = tuple(
+            error_variables.RULES = tuple(
                 rule for rule, where in zip(rules, fires, strict=True) if len(where - {system}) >= _SYSTEMS_OF_RULE
             )
             accuracy |= grouping_accuracy(of_system, METHODS["families"](of_system), "project")
     finally:
-        fingerprints.RULES = rules
+        error_variables.RULES = rules
     return accuracy
 
 
@@ -207,7 +207,7 @@ def main() -> None:
         shown = ", ".join(f"{system} {value:.3f}" for system, value in accuracy.items())
         print(f"\nWith {what}: mean {fmean(accuracy.values()):.3f}; {shown}")
     fires = rule_systems(pl.concat([lines.with_columns(system="project"), coding], how="diagonal"))
-    for (pattern, _), where in zip(fingerprints.RULES, fires, strict=True):
+    for (pattern, _), where in zip(error_variables.RULES, fires, strict=True):
         print(f"{len(where):3} {pattern[:100]!r}")
 
 

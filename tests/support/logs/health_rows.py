@@ -56,7 +56,7 @@ def health_row(memory_id: str = "m", /, **said: Any) -> Row:
     }  # fmt: skip
     told = row | said
     found = told["reference_count"]
-    expected = {"used_expected": 0.6 + 1.5 * found, "injected_use_expected": 0.01 + found}
+    expected = {"used_expected": 0.6 + 1.5 * found, "injected_use_expected": 0.3 + found}
     return {"echoed_count": found * 3 // 5, "stale_injected_count": 0, **expected} | told
 
 

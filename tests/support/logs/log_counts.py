@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from slowwave.transforms.health.answerable.question_answers import Lifts, LogCounts
+from slowwave.transforms.health.answerable.answer_counts import Lifts, LogCounts
 
 _ASKED = LogCounts(interactions=1200)
 _KNOWN = replace(_ASKED, texts=12, eligible=12)

@@ -8,8 +8,8 @@ import polars as pl
 from slowwave.transforms.learning.confidence.fits import confidence_fits, confidence_losses, interval_grades
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import CellHistory
-from slowwave.transforms.learning.counted import CELL
 from slowwave.transforms.learning.heuristics import estimate_cells
+from slowwave.transforms.learning.sessions import CELL
 
 FIRST_DAY = 20_000
 STOPPED = FIRST_DAY + 60  # the watched agent and task type are not tried from this day on

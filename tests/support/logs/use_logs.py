@@ -31,8 +31,7 @@ change_probability = 0.8
 grace_days = 2
 min_eligible = 3
 min_injections = 2
-unused_found = 0.0001
-unused_expected = 1000
+missed_chance = 0.99
 min_detectability = 0.001
 recent_days = 2
 [forgetting]

@@ -5,9 +5,7 @@ from datetime import datetime, timedelta
 import polars as pl
 
 from slowwave.transforms.lift import observed_outcomes
-from slowwave.transforms.lift.effects.effects import effects as memory_effects
 from slowwave.transforms.lift.params import MemoryOutcomeParams
-from slowwave.transforms.params import Params
 
 START = datetime(2026, 3, 1)  # noqa: DTZ001 - naive times hold UTC
 AS_OF = START + timedelta(days=100)
@@ -91,16 +89,6 @@ def memory_outcomes(references, interactions, memories, attempts, as_of, params)
     return observed_outcomes.memory_outcomes(
         references, found.offers, memories, found.known, found.of_users, owners, params
     )
-
-
-def effects(references, interactions, attempts, as_of):
-    """The effects as a publish computes them, where nobody owns a memory."""
-    owners = pl.DataFrame(schema={"memory_id": pl.String, "only_user": pl.String})
-    users = interactions.with_columns(pl.lit(None, pl.String).alias("user_id"))
-    found = observed_outcomes.attempted_trials(users, attempts, owners, as_of)
-    projects = attempts.select("interaction_id", "project").unique("interaction_id")
-    named = interactions.join(projects, on="interaction_id")
-    return memory_effects(references, found.offers, named, found.known, found.of_users, owners, Params())
 
 
 def outcomes_of(rows, params=PARAMS, as_of=AS_OF, **given):

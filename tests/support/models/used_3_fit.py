@@ -22,8 +22,9 @@ from scipy.optimize import minimize
 from used_fits import Joined, average_precision, baseline_scores, hit_at_1, rank_correlation, recall_at
 
 from slowwave.flows.publish.word_vectors import word_vectors
-from slowwave.transforms.evidence.used.memories import _arrays, memory_features
+from slowwave.transforms.evidence.used.memories import _arrays
 from slowwave.transforms.evidence.used.params import UsedParams
+from slowwave.transforms.evidence.used.ranked_memories import memory_features
 from slowwave.transforms.evidence.used.ranking.pair_features import FEATURES, SIZES
 
 RIDGE, _FOLDS = 3.0, 3
@@ -82,10 +83,7 @@ def folders() -> dict[str, Path]:
 
 
 def read_case(name: str, folder: Path, layout: str) -> Case:
-    """A set, its memories laid out as `layout` says.
-
-    One of `LAYOUTS`; `injected`: what is used among 5 to 10; `pools`: 24 each, asked all that their project was.
-    """
+    """A set, its memories laid out as `layout` says (`LAYOUTS`, or `injected`: what is used among 5 to 10)."""
     texts = [pl.col(text).fill_null("") for text in ("prompt", "response")]
     asked = pl.read_parquet(folder / "interactions.parquet").select("id", "project", "task_type", *texts)
     held = pl.read_parquet(folder / "memories.parquet").select("id", "project", "type", "content")
@@ -93,9 +91,7 @@ def read_case(name: str, folder: Path, layout: str) -> Case:
     chance = np.random.default_rng(zlib.crc32(f"{name} {layout}".encode()))
     if layout == "joined":
         held, links = _join_observations(held, links)
-    if layout == "pools":
-        asked, held = _split_pools(asked, held, chance)
-    elif layout in ("cut", "injected"):
+    if layout in ("cut", "injected"):
         asked, held = _cut_pools(asked, held, links, chance, is_injected=layout == "injected")
     else:
         asked, held = (rows.with_columns(pl.col("project").alias("unit")) for rows in (asked, held))
@@ -132,19 +128,6 @@ def _cut_pools(
             unit = pl.lit(f"{project} {number}").alias("unit")
             rows.append(part.with_columns(unit))
             pools.append(memories.filter(pl.col("id").is_in([*kept, *others])).with_columns(unit))
-    return pl.concat(rows), pl.concat(pools)
-
-
-def _split_pools(
-    asked: pl.DataFrame, held: pl.DataFrame, chance: np.random.Generator
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    rows, pools = [], []
-    for (project,), own in held.group_by("project", maintain_order=True):
-        order = chance.permutation(own.height)
-        for start in range(0, own.height, _MOST_IN_A_CUT):
-            unit = pl.lit(f"{project} {start}").alias("unit")
-            rows.append(asked.filter(pl.col("project") == project).with_columns(unit))
-            pools.append(own[order[start : start + _MOST_IN_A_CUT]].with_columns(unit))
     return pl.concat(rows), pl.concat(pools)
 
 

@@ -9,15 +9,10 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from slowwave.transforms.language.terms import word_counts
-from slowwave.transforms.language.text_windows import WORD
+from slowwave.transforms.language.terms import gram_counts, word_counts
 from slowwave.transforms.language.word_vectors import WordVectors
 
 _SEED = 5
-# n-grams are distinguished by a hash of this many bits; two that meet count as one.
-_GRAM_BITS = 20
-GRAMS = 2**_GRAM_BITS
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio: multiplicative hashing (Knuth, TAOCP 3, 6.4)
 
 
 @dataclass(frozen=True)
@@ -126,33 +121,3 @@ def _weigh_by_length(counts: Any, split: int) -> Any:
     weighed = memories.copy()
     weighed.data = 2.2 * memories.data / (memories.data + 1.2 * share)
     return (_weigh(counts, split)[:split] @ weighed.T).toarray()
-
-
-def gram_counts(texts: pl.Series, sizes: tuple[int, ...] = (3, 4, 5)) -> Any:
-    """Character n-grams of each text within its words, a space at either end of each: texts x 2**20 (CSR, int32).
-
-    Columns are hashes of the n-grams.
-    """
-    spaced = pl.select(
-        pl.lit(" ") + pl.lit(texts.fill_null("")).str.to_lowercase().str.extract_all(WORD).list.join("  ") + pl.lit(" ")
-    ).to_series()
-    points = np.frombuffer("".join(spaced.to_list()).encode("utf-32-le"), dtype=np.uint32).astype(np.uint64)
-    lengths = spaced.str.len_chars().to_numpy()
-    row = np.repeat(np.arange(len(texts), dtype=np.int32), lengths)
-    word = np.cumsum((points == 32) & (np.roll(points, 1) == 32))
-    rows, columns = [], []
-    for size in sizes:
-        if len(points) < size:
-            continue
-        count = len(points) - size + 1
-        code = np.full(count, np.uint64(size))
-        for at in range(size):
-            code = (code ^ points[at : at + count]) * _MULTIPLIER
-            code ^= code >> np.uint64(29)
-        whole = (row[:count] == row[size - 1 :]) & (word[:count] == word[size - 1 :])
-        rows.append(row[:count][whole])
-        columns.append((code[whole] * _MULTIPLIER >> np.uint64(64 - _GRAM_BITS)).astype(np.int32))
-    cells = (np.concatenate(rows), np.concatenate(columns)) if rows else (np.array([], int), np.array([], int))
-    counts = sp.csr_array((np.ones(len(cells[0]), np.int32), cells), shape=(len(texts), GRAMS))
-    counts.sum_duplicates()
-    return counts

@@ -29,12 +29,11 @@ def tripled(one):
 
 print(doubled(4), tripled(4), sum(tripled.stats.cache_hits.values()))
 """
-ECHO = "evidence.echo.echo_kernel"
 ASKED_TWICE = """
 import sys
 {before}
 from slowwave.transforms.core.compiled import kernel
-print([kernel(name) is None for name in {names}])
+print([kernel("evidence.echo.echo_kernel") is None for _ in range(2)])
 """
 
 
@@ -79,22 +78,22 @@ def test_a_loop_that_cannot_be_kept_works_and_says_so_once(loop: Path, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("before", "names", "environment", "says"),
+    ("before", "environment", "lines"),
     [
-        ("sys.modules['numba'] = None", (ECHO, "evidence.used.ranking.stems_kernel"), {}, "slowwave[fast]"),
-        ("sys.modules['slowwave.transforms.evidence.echo.echo_kernel'] = None", (ECHO, ECHO), {}, "cannot be compiled"),
-        ("", (ECHO, ECHO), {"NUMBA_DISABLE_JIT": "1"}, ""),
+        ("sys.modules['numba'] = None", {}, 1),
+        ("sys.modules['slowwave.transforms.evidence.echo.echo_kernel'] = None", {}, 1),
+        ("", {"NUMBA_DISABLE_JIT": "1"}, 0),
     ],
 )
 def test_where_nothing_can_be_compiled_there_is_no_kernel(
-    before: str, names: tuple[str, str], environment: dict[str, str], says: str, tmp_path: Path
+    before: str, environment: dict[str, str], lines: int, tmp_path: Path
 ) -> None:
     code = tmp_path / "asked.py"
-    code.write_text(ASKED_TWICE.format(before=before, names=names))
+    code.write_text(ASKED_TWICE.format(before=before))
     printed, said = _run(code, **environment)
     assert printed == "[True, True]"
-    assert len(said) == bool(says)
-    assert all(says in line and "the same results" in line for line in said)
+    assert len(said) == lines
+    assert all("takes longer with the same results" in line for line in said)
 
 
 def test_every_loop_can_be_compiled() -> None:

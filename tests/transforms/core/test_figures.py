@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.core.glossary import count_with_noun, decimals, tenths
+from slowwave.transforms.core.figures import count_with_noun, decimals, tenths
 
 
 @given(st.floats(-1000, 1000))

@@ -45,7 +45,6 @@ RELEASED = {
     "attempts.method": ["attempt/2"],
     "attempts.task_type_method": ["task_type/1"],
     "strategies.method": ["strategy_groups/1"],
-    "effects.method": ["effects/1"],
     "errors.method": ["error/3"],
     "heuristics.method": ["heuristic/3"],
     "confidence.method": ["heuristic/3"],

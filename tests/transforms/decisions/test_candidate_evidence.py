@@ -22,7 +22,7 @@ from slowwave.transforms.decisions.review.candidate_evidence import (
 )
 from slowwave.transforms.decisions.review.tables import StatementSigns
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
-from slowwave.transforms.language.text_windows import with_edges
+from slowwave.transforms.language.word_runs import with_edges
 
 STATED = ("statement_id", "interaction_id", "rule", "text")
 COUNTS = ("rank_score", "succeeded_count", "failed_count")

@@ -23,7 +23,7 @@ from slowwave.transforms.decisions.review.changes import (
     undoing_changes,
     with_before,
 )
-from slowwave.transforms.landing.versions import changes_of
+from slowwave.transforms.landing.stated_changes import changes_of
 
 FIELDS = {"content": "Text", "project": "shop", "status": "active", "superseded_by": None}
 Memory = dict[str, Any]

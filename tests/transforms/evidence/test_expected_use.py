@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from slowwave.transforms.core.frames import Frame, framed
 from slowwave.transforms.core.schema import polars_schema
-from slowwave.transforms.evidence.memory_days import expected_use, expected_use_of_parts, use_probabilities
+from slowwave.transforms.evidence.expected_use import expected_use, expected_use_of_parts, use_probabilities
 from slowwave.transforms.evidence.retained_evidence import kept_references, select_used
 from slowwave.transforms.evidence.tables import MemoryReferences, UseProbabilities
 from slowwave.transforms.evidence.used.memories import LEAST, USED

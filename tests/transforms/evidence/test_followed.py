@@ -12,12 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.transforms.evidence.followed.answers import Answer, observe_answer
-from slowwave.transforms.evidence.followed.checks import (
-    Expectation,
-    checkable_instructions,
-    expectations,
-    instructed_interactions,
-)
+from slowwave.transforms.evidence.followed.checks import checkable_instructions, instructed_interactions
+from slowwave.transforms.evidence.followed.instructions import Expectation, expectations
 
 LEAST_RIGHT = 0.9
 

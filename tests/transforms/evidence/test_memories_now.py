@@ -10,7 +10,8 @@ from hypothesis import given
 from replayed import EVER, START, changes, memories_frame
 
 from slowwave.transforms.core.schema import columns
-from slowwave.transforms.evidence.states import memories_now, memory_states, states_over_time
+from slowwave.transforms.evidence.memories_now import memories_now
+from slowwave.transforms.evidence.states import memory_states, states_over_time
 from slowwave.transforms.evidence.tables import MemoriesNow
 from slowwave.transforms.landing.tables import Memories
 

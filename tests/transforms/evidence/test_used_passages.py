@@ -13,8 +13,8 @@ from used_rows import DAY, NOTES, interactions, notes, pool
 from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.evidence.used.memories import used_memories
 from slowwave.transforms.evidence.used.params import UsedParams
-from slowwave.transforms.evidence.used.pool_arrays import compared_texts, is_long, passages
-from slowwave.transforms.language.text_windows import WORD
+from slowwave.transforms.evidence.used.passages import compared_texts, is_long, passages
+from slowwave.transforms.language.word_runs import WORD
 
 # every pair that is compared and touched, however unlikely
 ALL = UsedParams(threshold=0.0001)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from used_rows import DAY, interactions, notes, pool
 
 from slowwave.flows.publish.word_vectors import word_vectors
-from slowwave.transforms.evidence.used import memories as ranking
-from slowwave.transforms.evidence.used.memories import keep_injected_copies, used_memories, used_memories_by_day
+from slowwave.transforms.evidence.used import ranked_memories
+from slowwave.transforms.evidence.used.memories import used_memories, used_memories_by_day
 from slowwave.transforms.evidence.used.params import UsedParams
 from slowwave.transforms.evidence.used.ranking import shared_stems
 from slowwave.transforms.evidence.used.ranking.coefficients import COEFFICIENTS
@@ -124,23 +124,23 @@ def test_any_split_finds_the_same(asked, memories, size):
     together = used_memories_by_day(rows, held.lazy(), word_vectors, ALL)
     alone = [used_memories_by_day(one, held.lazy(), word_vectors, ALL) for one in rows.reverse().iter_slices(1)]
     assert pl.concat(alone).sort("interaction_id", "memory_id").equals(together)
-    before = shared_stems._SHARED_AT_ONCE, ranking._DOCUMENTS_AT_ONCE, ranking._BYTES_AT_ONCE
+    before = shared_stems._SHARED_AT_ONCE, ranked_memories._DOCUMENTS_AT_ONCE, ranked_memories._BYTES_AT_ONCE
     try:
-        shared_stems._SHARED_AT_ONCE, ranking._DOCUMENTS_AT_ONCE, ranking._BYTES_AT_ONCE = size, 1, 99
+        shared_stems._SHARED_AT_ONCE, ranked_memories._DOCUMENTS_AT_ONCE, ranked_memories._BYTES_AT_ONCE = size, 1, 99
         assert used_memories_by_day(rows, held.lazy(), word_vectors, ALL).equals(together)
     finally:
-        shared_stems._SHARED_AT_ONCE, ranking._DOCUMENTS_AT_ONCE, ranking._BYTES_AT_ONCE = before
+        shared_stems._SHARED_AT_ONCE, ranked_memories._DOCUMENTS_AT_ONCE, ranked_memories._BYTES_AT_ONCE = before
 
 
 def compare_both_ways(rows, held, params):
     """What is found plainly; asserts that the compiled loops find the same."""
     plain = used_memories_by_day(rows, held.lazy(), word_vectors, params)
-    before = ranking.COMPILED_BYTES
+    before = ranked_memories.COMPILED_BYTES
     try:
-        ranking.COMPILED_BYTES = 0
+        ranked_memories.COMPILED_BYTES = 0
         assert used_memories_by_day(rows, held.lazy(), word_vectors, params).equals(plain)
     finally:
-        ranking.COMPILED_BYTES = before
+        ranked_memories.COMPILED_BYTES = before
     return plain
 
 
@@ -168,12 +168,12 @@ def test_compiled_loops_find_the_same(asked, memories, candidates, documents):
             for n, (text, p, _, at) in enumerate(memories)
         ),
     ).with_columns(pl.Series("day", [0, *(day for *_, day, _ in memories)], pl.Int32))
-    before = ranking._DOCUMENTS_AT_ONCE
+    before = ranked_memories._DOCUMENTS_AT_ONCE
     try:
-        ranking._DOCUMENTS_AT_ONCE = documents
+        ranked_memories._DOCUMENTS_AT_ONCE = documents
         compare_both_ways(rows, held, ALL.model_copy(update={"candidates": candidates, "min_words": 1}))
     finally:
-        ranking._DOCUMENTS_AT_ONCE = before
+        ranked_memories._DOCUMENTS_AT_ONCE = before
 
 
 def test_compiled_loops_make_room_as_words_come():
@@ -210,59 +210,6 @@ def test_products_are_what_texts_have_in_common(given_texts, contents):
 def test_every_feature_has_a_coefficient_and_no_evidence_counts_against_a_use():
     assert tuple(COEFFICIENTS) == FEATURES
     assert min(COEFFICIENTS[name] for name in EVIDENCE) >= 0
-
-
-@given(
-    st.lists(st.tuples(sentences, sentences), min_size=1, max_size=3),
-    st.lists(sentences | st.just(HANDBOOK), min_size=1, max_size=8, unique=True),
-    st.lists(st.tuples(st.integers(0, 7), st.booleans(), st.integers(0, 12)), max_size=25),
-    st.integers(1, 3),
-)
-def test_copies_of_a_text_are_found_as_it_is_and_change_no_other_memory(asked, texts, copies, candidates):
-    rows = [{"interaction_id": f"i{n}", "prompt": q, "response": a} for n, (q, a) in enumerate(asked)]
-    once = [{"memory_id": f"m{n}", "content": text} for n, text in enumerate(texts)]
-    again = [
-        {"memory_id": f"{'a' if n % 2 else 'z'}{n} of m{of}", "content": texts[of], "is_global": shared}
-        | {"valid_from": DAY + timedelta(hours=at)}
-        for n, (of, shared, at) in enumerate(copies)
-        if of < len(texts)
-    ]
-    alone = used(rows, once, candidates=candidates)
-    found = used(rows, [*once, *again], candidates=candidates)
-    assert found.filter(pl.col("memory_id").is_in([one["memory_id"] for one in once])).equals(alone)
-    of = pl.col("memory_id").str.split(" ").list.last().alias("memory_id")
-    likewise = found.filter(pl.col("memory_id").str.contains(" ")).with_columns(of)
-    counts = pl.Series("memory_id", [f"m{of}" for of, *_ in copies if of < len(texts)], dtype=pl.String).value_counts(
-        name="copies"
-    )
-    told = alone.join(counts, on="memory_id", maintain_order="left")
-    assert likewise.height == told["copies"].sum()
-    assert likewise.unique().sort("interaction_id", "memory_id").equals(told.drop("copies"))
-
-
-def test_a_text_in_many_copies_is_found_unless_a_thousand_have_it():
-    copies = [{"memory_id": f"copy {n}", "content": notes()[0]["content"]} for n in range(40)]
-    assert len(find_sure([ASKED[0]], [*copies, *notes()[1:]], 0.5)) == 40
-    crowd = [{"memory_id": f"copy {n}", "content": notes()[0]["content"]} for n in range(1_001)]
-    assert find_sure([ASKED[0]], [*crowd, *notes()[1:]], 0.5) == []
-    assert len(find_sure([ASKED[0]], [*crowd[1:], *notes()[1:]], 0.5)) == 1_000
-
-
-def test_of_copies_the_injected_one_was_used():
-    copies = [{"memory_id": f"copy {n}", "content": notes()[0]["content"]} for n in range(4)]
-    copies[3]["valid_until"] = DAY + timedelta(hours=11)
-    held = pool(*copies, *notes()[1:]).with_columns(pl.col("content").alias("content_hash"), day=pl.lit(0))
-    asked = interactions(ASKED[0]).with_columns(day=pl.lit(0))
-    found = used_memories(asked, held, word_vectors, UsedParams(threshold=0.5))
-    for injected, kept in (
-        (["copy 1", "m4"], ["copy 1"]),
-        (["copy 0", "copy 2"], ["copy 0", "copy 2"]),
-        (["copy 3", "m4"], ["copy 0", "copy 1", "copy 2"]),
-        (None, ["copy 0", "copy 1", "copy 2"]),
-    ):
-        given = asked.with_columns(pl.Series("memories_used", [injected], pl.List(pl.String)))
-        sure = keep_injected_copies(found, given, held.lazy()).drop_nulls("used_method")
-        assert sure["memory_id"].to_list() == kept
 
 
 def test_memories_that_differ_in_a_name_are_told_apart():

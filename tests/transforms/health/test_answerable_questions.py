@@ -15,14 +15,12 @@ from slowwave.transforms.core.frames import Frame, empty, framed
 from slowwave.transforms.core.schema import Table, computed_schema, polars_schema
 from slowwave.transforms.core.vocabularies import QUESTIONS
 from slowwave.transforms.evidence.tables import MemoryReferences, ProjectDays
-from slowwave.transforms.health.answerable.answerable_questions import (
-    answerable_questions,
-    ended_with_memories,
-    interactions_with_memories,
-    log_counts,
-)
-from slowwave.transforms.health.answerable.question_answers import Lifts, LogCounts, answers
+from slowwave.transforms.health.answerable.answer_counts import Lifts, LogCounts
+from slowwave.transforms.health.answerable.answerable_questions import answerable_questions
+from slowwave.transforms.health.answerable.log_counts import ended_with_memories, log_counts
+from slowwave.transforms.health.answerable.question_answers import answers
 from slowwave.transforms.health.answerable.tables import AnswerableQuestions, InteractionsWithMemories
+from slowwave.transforms.health.answerable.use_by_day import interactions_with_memories
 from slowwave.transforms.health.nodes import HEALTH_ANSWERING
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.learning.tables import CountedOutcomes

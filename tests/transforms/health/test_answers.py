@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from log_counts import CASES, log_counts
 
 from slowwave.transforms.core.vocabularies import QUESTIONS
-from slowwave.transforms.health.answerable.question_answers import Lifts, LogAnswer, LogCounts, answers
+from slowwave.transforms.health.answerable.answer_counts import Lifts, LogCounts
+from slowwave.transforms.health.answerable.question_answers import LogAnswer, answers
 
 NOT_KNOWN = "Not known: "
 HOLD_BACK = "`injection_probability`"

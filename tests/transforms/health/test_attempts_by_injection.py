@@ -8,7 +8,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.health.answerable.answerable_questions import attempts_by_injection
+from slowwave.transforms.health.answerable.attempts_by_injection import attempts_by_injection
 
 _AT = datetime(2026, 3, 2, 9)  # noqa: DTZ001 - naive times hold UTC
 _INTERACTIONS = {

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from slowwave.transforms.health.answerable.answer_counts import LogCounts
 from slowwave.transforms.health.answerable.import_preview import imported_counts
-from slowwave.transforms.health.answerable.question_answers import LogCounts
 from slowwave.transforms.imports.delivery_lines import RowCounts
 from slowwave.transforms.learning.outcomes import with_apart
 from slowwave.transforms.learning.params import AttemptParams

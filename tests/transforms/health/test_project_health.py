@@ -234,7 +234,8 @@ def plain_use_state(row):
         return "used"
     if found is None or found < 0.05:
         return "undetectable"
-    return "unproven" if chances * found < 1 or expected > 0.02 else "not_used"
+    is_missed = (1 - found / 2) ** chances > 0.1
+    return "unproven" if is_missed or expected + 1.6448536 * expected**0.5 >= chances / 2 else "not_used"
 
 
 def plain_shares(rows):

@@ -12,7 +12,7 @@ from slowwave.transforms.core.frames import Lazy, selected
 from slowwave.transforms.evidence.scopes import ScopeParams
 from slowwave.transforms.evidence.states import memory_states, states_over_time
 from slowwave.transforms.evidence.tables import ReplayedInteractions
-from slowwave.transforms.health.judged_health import scope_leaks
+from slowwave.transforms.health.scope_leaks import scope_leaks
 
 TENANT = ScopeParams(tags=("tenant",))
 TAGS = [None, [], ["fast"], ["tenant:a"], ["tenant=a", "fast"], ["tenant: b"], ["tenant:a", "tenant=b"]]

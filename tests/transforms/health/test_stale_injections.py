@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from replayed import EVER, NONE_USED, START, changes, interactions, memories_frame, pool_of, references_of
 
 from slowwave.transforms.evidence.states import memory_states, states_over_time
-from slowwave.transforms.health.judged_health import stale_exposure, stale_injections
+from slowwave.transforms.health.stale_injections import stale_exposure, stale_injections
 
 STALE = {"superseded", "invalid", "expired"}
 moves = st.lists(

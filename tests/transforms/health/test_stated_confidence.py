@@ -3,8 +3,8 @@
 import polars as pl
 from each import each
 
-from slowwave.transforms.health.memory_health import stated_confidence
 from slowwave.transforms.health.params import StatedConfidenceParams
+from slowwave.transforms.health.stated_confidence import stated_confidence
 
 SCHEMA = {"memory_type": pl.String, "source": pl.String}
 

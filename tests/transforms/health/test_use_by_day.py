@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from slowwave.transforms.core.frames import Frame, Lazy, empty, framed
 from slowwave.transforms.core.schema import computed_schema, polars_schema
 from slowwave.transforms.evidence.tables import MemoryReferences
-from slowwave.transforms.health.answerable.answerable_questions import interactions_with_memories, use_by_day
 from slowwave.transforms.health.answerable.tables import InteractionsWithMemories, UseByDay
+from slowwave.transforms.health.answerable.use_by_day import interactions_with_memories, use_by_day
 from slowwave.transforms.health.nodes import HEALTH_SIZES
 from slowwave.transforms.health.tables import MemoryHealth
 

@@ -16,8 +16,8 @@ from slowwave.transforms.health.verdicts import verdicts
 PARAMS = VerdictParams()
 FADED = {"strength": 0.04, "strength_state": "forgettable"}
 _UNUSED = (
-    "Injected 41 times, never visibly used (0.01 expected; about 60 % of its uses would be found); had each used it,"
-    " one should have been found"
+    "Injected 41 times, never visibly used (0.3 expected; about 60 % of its uses would be found); had 50 % of them used"
+    " it, one should have been found"
 )
 _QUOTED = "Quoted in 60 interactions, used in other words in 40"
 _USED = f"{_QUOTED}, last 3 days ago."
@@ -135,7 +135,7 @@ def test_where_no_injection_is_logged_that_is_said():
     assert reasons_of(unused_row(eligible_count=120, injected_count=0)) == [
         (
             "Never visibly used although eligible in 120 interactions; no injections are logged "
-            "(0.01 expected; about 60 % of its uses would be found)."
+            "(0.3 expected; about 60 % of its uses would be found)."
         )
     ]
 
@@ -144,9 +144,9 @@ def test_why_a_memory_cannot_be_called_unused_is_said():
     short = "Its words are too few or too common for a use to be found in answers: finding none shows nothing."
     assert reasons_of(unused_row(detectability=0.02, injected_count=41))[0] == short
     assert short not in reasons_of(unused_row(detectability=0.02, eligible_count=0))
-    assert reasons_of(unused_row(detectability=0.2, injected_count=20, injected_use_expected=0.3)) == [
+    assert reasons_of(unused_row(detectability=0.2, injected_count=20)) == [
         (
-            "Injected 20 times, never visibly used (0.30 expected; about 20 % of its uses would be found); it may be"
+            "Injected 20 times, never visibly used (0.3 expected; about 20 % of its uses would be found); it may be"
             " used all the same."
         )
     ]

@@ -120,7 +120,7 @@ def test_what_may_be_needed_is_reviewed_not_forgotten(column):
 
 
 def test_what_would_not_be_found_is_not_judged_by_not_being_found():
-    for untold in ({"detectability": 0.02}, {"detectability": None}, {"injected_use_expected": 0.0201}):
+    for untold in ({"detectability": 0.02}, {"detectability": None}, {"injected_use_expected": 120.0}):
         assert verdict_of(unused_row(**untold, **FADED)) == "unproven"
         assert verdict_of(health_row(**untold, **FADED_USED)) == "forget"
         assert verdict_of(unused_row(**untold, pinned=True)) == "keep"
@@ -128,8 +128,9 @@ def test_what_would_not_be_found_is_not_judged_by_not_being_found():
 
 
 def test_how_many_injections_say_something_depends_on_how_many_uses_are_found():
-    for detectability, enough in ((0.05, 20), (0.08, 13), (0.09, 12)):
-        row = unused_row(detectability=detectability, injected_use_expected=0.02, **FADED)
+    # a use in every other one is missed with .95, .9 and .825 each, all of them with 1 in 10 at most
+    for detectability, enough in ((0.1, 45), (0.2, 22), (0.35, 12)):
+        row = unused_row(detectability=detectability, **FADED)
         assert verdict_of({**row, "injected_count": enough}) == "forget"
         assert verdict_of({**row, "injected_count": enough - 1}) == "unproven"
 

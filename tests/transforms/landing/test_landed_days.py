@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.landing.versions import landed_days
+from slowwave.transforms.landing.landed_days import landed_days
 
 START = datetime(2026, 3, 1, 20)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 _TIME = pl.Datetime("us")

@@ -19,6 +19,7 @@ from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.ledger_tables import LEDGER, CheckedFiles
 from slowwave.transforms.landing.schema_changes import (
     EXTRA_BEFORE,
+    as_before,
     as_declared,
     is_as_wide,
     lacks_only_new_columns,
@@ -43,7 +44,7 @@ class Notes(Landed):
     at: datetime = column("When.", required=True)
     recorded_at: datetime = column("When written.", default=None)
     text: str | None = column("Text.", default=None, carried=Carried())
-    tokens: int | None = column("Tokens.", default=None)
+    tokens: float | None = column("Tokens.", default=None, was=int)
     weight: float | None = column("Weight.", ge=0, default=None, since=2, carried=Carried())
     tags: list[str] | None = column("Tags.", default=None, since=2, carried=Carried())
     scope: Literal["agent", "global"] | None = column("Scope.", default=None, since=3)
@@ -148,7 +149,7 @@ def hashes(table: type[Landed], row: dict[str, Any]) -> tuple[Any, ...]:
 
 def test_a_row_hashes_as_it_did_before_its_fields_were_declared():
     after = {
-        **BEFORE, "extra": '{"x":1}', EXTRA_BEFORE: BEFORE["extra"], "weight": 2.0, "tags": ["a"],
+        **BEFORE, "tokens": 12.0, "extra": '{"x":1}', EXTRA_BEFORE: BEFORE["extra"], "weight": 2.0, "tags": ["a"],
         "scope": "agent", "clears": ["text", "weight"],
     }  # fmt: skip
     assert hashes(Notes, after) == hashes(NotesBefore, BEFORE)
@@ -159,6 +160,13 @@ def test_a_row_of_our_own_hashes_with_its_new_columns():
     assert hashes(Notes, {**plain, "is_kept": None}) == hashes(NotesBefore, plain)
     one, two = ({**plain, "scope": scope} for scope in ("agent", "global"))
     assert len({hashes(Notes, row) for row in (plain, one, two)}) == 3
+
+
+def test_a_fraction_is_hashed_as_a_number():
+    none = pl.lit(None, dtype=pl.String)
+    given = pl.DataFrame({"tokens": [12.0, 0.5, None, -0.0, 1e300]}).with_columns(none.alias(EXTRA_BEFORE))
+    before = as_before(Notes, given)
+    assert before["tokens"].to_list() == ["12", "0.5", None, "0", "1e+300"]
 
 
 # ------------------------------------------------------------------------------------------------------------ what fits
@@ -199,7 +207,7 @@ def test_what_is_as_wide_is_what_polars_reads(declared, written, fits, tmp_path)
 def test_a_misfit_names_column_and_types():
     written = {**polars_schema(NotesBefore), "tokens": pl.String()}
     assert misfit(Notes, polars_schema(NotesBefore)) == ""
-    assert misfit(Notes, written) == "column tokens holds String, which is not read as Int64"
+    assert misfit(Notes, written) == "column tokens holds String, which is not read as Float64"
 
 
 class Days(Table):
@@ -239,7 +247,7 @@ def test_a_partition_is_kept_that_only_lacks_new_columns(written, is_kept):
 
 @pytest.mark.parametrize("number", sorted(int(path.stem) for path in FORMATS.glob("*.json")))
 def test_no_column_of_a_format_has_gone_or_narrowed(number):
-    """Whoever changes a declaration of the lake says so there (`since`), and never removes a landed column."""
+    """Whoever changes a declaration of the lake says so there (`since`, `was`), and never removes a landed column."""
     released = json.loads((FORMATS / f"{number}.json").read_text())
     for table in OF_THE_LAKE:
         was = released.get(table.name)
@@ -250,7 +258,7 @@ def test_no_column_of_a_format_has_gone_or_narrowed(number):
             if name not in now:
                 assert table in EVIDENCE, f"{table.name}.{name} has gone: its rows would be lost at a compaction"
             elif dtype != str(now[name].dtype):
-                pytest.fail(f"{table.name}.{name} was {dtype}: its rows would be hashed otherwise")
+                assert now[name].was is int, f"{table.name}.{name} was {dtype}: say `was=`"
         for name, c in now.items():
             assert c.since > number if name not in was else c.since <= number, f"{table.name}.{name}: `since` is wrong"
 

@@ -23,7 +23,6 @@ from slowwave.transforms.learning.confidence.fits import (
 )
 from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint, Correction
 from slowwave.transforms.learning.confidence.states import CellHistory
-from slowwave.transforms.learning.counted import CELL, next_midnight
 from slowwave.transforms.learning.params import ScorecardParams
 from slowwave.transforms.learning.scorecard_confidence import (
     RECORDS,
@@ -32,6 +31,7 @@ from slowwave.transforms.learning.scorecard_confidence import (
     graded_beliefs,
 )
 from slowwave.transforms.learning.scorecard_rows import BASE_RATE, cutoff_days
+from slowwave.transforms.learning.sessions import CELL, next_midnight
 from slowwave.transforms.learning.tables import AntiPatterns, Heuristics, UntriedStrategies
 from slowwave.transforms.params import Params
 

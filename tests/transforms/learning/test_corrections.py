@@ -17,9 +17,9 @@ from slowwave.transforms.learning.confidence.fits import (
 )
 from slowwave.transforms.learning.confidence.params import ConfidenceParams, Correction
 from slowwave.transforms.learning.confidence.states import CellHistory
-from slowwave.transforms.learning.counted import attempt_cells
 from slowwave.transforms.learning.scorecard_confidence import RECORDS, graded_beliefs
 from slowwave.transforms.learning.scorecard_rows import LAPLACE
+from slowwave.transforms.learning.sessions import attempt_cells
 
 _CUTOFFS = list(range(FIRST_DAY + 10, FIRST_DAY + 64, 3))
 _PARAMS = ConfidenceParams()

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.transforms.core.counts import forecast_grades as scores
-from slowwave.transforms.learning.counted import next_midnight
 from slowwave.transforms.learning.params import ScorecardParams
 from slowwave.transforms.learning.scorecard_rows import cutoff_days
+from slowwave.transforms.learning.sessions import next_midnight
 
 _PARAMS = ScorecardParams(resamples=40)
 

@@ -12,9 +12,9 @@ from thorough import examples
 
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import CellHistory
-from slowwave.transforms.learning.counted import next_midnight
 from slowwave.transforms.learning.heuristics import strategy_trends
 from slowwave.transforms.learning.params import HeuristicParams
+from slowwave.transforms.learning.sessions import next_midnight
 
 _PARAMS = HeuristicParams()
 _TODAY = next_midnight(START)

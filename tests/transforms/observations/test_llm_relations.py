@@ -16,7 +16,7 @@ from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.evidence.states import memory_states
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.landing.tables import Memories
-from slowwave.transforms.observations.merge_proposals import observation_methods
+from slowwave.transforms.observations.answered import observation_methods
 from slowwave.transforms.observations.observations import Observed, observe_memories
 from slowwave.transforms.observations.params import ObservationParams
 

@@ -7,8 +7,10 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from slowwave.transforms.usage.need_forecasts import need_coefficients, need_forecasts, need_probability
-from slowwave.transforms.usage.need_timelines import need_evidence, need_window, scope_features, window_cuts
+from slowwave.transforms.usage.need_fits import need_coefficients, need_probability
+from slowwave.transforms.usage.need_forecasts import need_forecasts
+from slowwave.transforms.usage.need_timelines import need_evidence
+from slowwave.transforms.usage.need_windows import need_window, scope_features, window_cuts
 from slowwave.transforms.usage.params import DEFAULT_COEFFICIENTS, NeedParams
 
 PARAMS = NeedParams()

@@ -13,7 +13,6 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "echo-1/memory_health": "dfaf49dcfbd9c651fec2992c87c50e6e08340c8def93fa7bdac6873ddf019152",
     "echo-1/memory_health_history": "66085ab298cfb84fa8aedacbe8af0623cd21e93788d5b7d45dfe48881d92e92d",
     "echo-1/memory_references": "be393cc4d3b536dbbfbad842abbf40641bf2c494c6f878862fa9dd50d85e9aad",
-    "effects-1/effects": "a41b212e7dcbf7d64369bd3b77d99d7a3e8070c84d270a1d6568f895e2676681",
     "eligible-2/memory_eligibility": "10c1a241b94f891f35e9109ca3302ec732858e59eb0e5ef6be76d32f86e698a3",
     "eligible-2/memory_health": "48b9b00fff3d57852863c5135242f3b624b8d014bdf9d08e633697702dcb6054",
     "eligible-2/memory_references": "a34349da9457446a859b32852f88234b2433a959b129c951b34d39e37ae8a9e8",
@@ -55,5 +54,5 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "strength-2/scorecard": "abc04872d63edf90bbff8670f0bf7562a95832ea14eac0be09c708737ea80fe8",
     "strength-2/strength_fits": "a81f80532fbf8c2dbe00b8d958e9f49f8e22605987038c13e2f926ad5cd54d92",
     "used-3/used_memories": "12ac380eb847f5bbed1cb7f356305b0fd880de060dcd5f83ae61ad7eeb8f5f75",
-    "verdict-4/memory_health": "661349fa937c1d8c3f0f91e65961c01dd534f44b87fe7411f8749b93470f7b05",
+    "verdict-4/memory_health": "9a8c2a050c78c7500d863e1ff5f1a8cdb064d08e6a54a34a1daff5cae4d3d4d0",
 }

@@ -7,8 +7,8 @@ from typing import Literal
 
 import polars as pl
 
+from slowwave.transforms.core.figures import count_with_noun
 from slowwave.transforms.core.frames import Frame, framed
-from slowwave.transforms.core.glossary import count_with_noun
 from slowwave.transforms.core.hashing import hash_texts
 from slowwave.transforms.core.schema import choose_columns, computed_schema
 from slowwave.transforms.decisions.effects import archivings, flag_holds

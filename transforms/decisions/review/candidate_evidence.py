@@ -18,7 +18,7 @@ from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.decisions.review.tables import StatementSigns
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
-from slowwave.transforms.language.text_windows import with_edges
+from slowwave.transforms.language.word_runs import with_edges
 
 
 class _Sign(NamedTuple):

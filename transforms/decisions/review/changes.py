@@ -17,8 +17,9 @@ from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.decisions.review.tables import ABOUT_ONE, ReviewDecisions
 from slowwave.transforms.evidence.scopes import scope_tags
 from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.landing.stated_changes import CHANGE
 from slowwave.transforms.landing.tables import Memories
-from slowwave.transforms.landing.versions import CHANGE, winning_versions
+from slowwave.transforms.landing.versions import winning_versions
 
 Change = dict[str, Any]
 State = Mapping[str, Any]

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import polars as pl
 
-from slowwave.transforms.core.glossary import count_with_noun, decimals
+from slowwave.transforms.core.figures import count_with_noun, decimals
 from slowwave.transforms.core.hashing import DIGEST_BYTES, digest, digests, hash_texts
 from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.decisions.params import QueueParams, ReviewQueueParams

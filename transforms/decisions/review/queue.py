@@ -8,8 +8,8 @@ from typing import Protocol
 
 import polars as pl
 
+from slowwave.transforms.core.figures import count_with_noun
 from slowwave.transforms.core.frames import Frame, Lazy, selected
-from slowwave.transforms.core.glossary import count_with_noun
 from slowwave.transforms.core.schema import choose_columns, polars_schema
 from slowwave.transforms.core.vocabularies import REVIEW_KINDS
 from slowwave.transforms.decisions.params import QueueParams

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
-from slowwave.transforms.language.text_windows import WORD
+from slowwave.transforms.evidence.used.passages import compared_texts, is_long
 
 _FOREVER = np.iinfo(np.int64).max
 
@@ -87,15 +87,14 @@ class InteractionArrays:
 
 
 class ProjectDayMemories(NamedTuple):
-    """Distinct texts of memories of a project's day: their passages are `documents`, of text m from `firsts[m]` on.
+    """Memories of a project's day: `documents` are their passages; those of memory m begin at `firsts[m]`.
 
-    `span_memory`, `span_from` and `span_until` tell when a text was eligible, `span_rank` as which memory's.
+    `span_memory`, `span_from` and `span_until` tell when a memory was eligible.
     """
 
     documents: Integers
     firsts: Integers
     span_memory: Integers
-    span_rank: Integers
     span_from: Integers
     span_until: Integers
 
@@ -141,8 +140,7 @@ class PoolArrays:
         self._places = {(project, day): slice(start, last + 1) for project, day, start, last in places.iter_rows()}
 
     def _take_texts(self, contents: pl.Series, text: pl.Series) -> None:
-        self.contents = contents
-        self.text = self._text_of = text.to_numpy()
+        self.contents, self.text = contents, text.to_numpy()
         self._passages: pl.DataFrame | None = None
         self._firsts = self._rank_of = np.zeros(0, np.int64)
         if not contents.to_frame("content").select(is_long(pl.col("content")).any()).item():
@@ -160,12 +158,6 @@ class PoolArrays:
         """The ranks of the memories of documents: in order of their ids."""
         return documents if self._passages is None else self._rank_of[documents]
 
-    def documents_like(self, documents: Integers, ranks: Integers) -> Integers:
-        """The same passages of other memories, by rank, with the same text."""
-        return (
-            ranks if self._passages is None else self._firsts[ranks] + documents - self._firsts[self.ranks(documents)]
-        )
-
     def document_passages(self, documents: Integers) -> pl.DataFrame:
         """memory_id, passage and passage_at (NULL where the memory is one passage) of documents."""
         if self._passages is None:
@@ -175,93 +167,16 @@ class PoolArrays:
         return about.hstack(self._passages[documents])
 
     def of(self, project: int, day: int) -> ProjectDayMemories:
-        """The memories that were eligible in a project on a day; of equal texts one stands for all."""
+        """The memories that were eligible in a project on a day."""
         parts = [self._places.get(key, slice(0)) for key in ((project, day), (None, day))]
         rank, valid_from, valid_until = (
             np.concatenate([array[part] for part in parts]) for array in (self._rank, self._from, self._until)
         )
-        # in order of their texts: which memories have a text decides no tie
-        _, first, place = np.unique(self._text_of[rank], return_index=True, return_inverse=True)
-        ranks = rank[first].astype(np.int64)
+        ranks, place = np.unique(rank, return_inverse=True)
+        ranks = ranks.astype(np.int64)
         documents, firsts = ranks, np.arange(len(ranks) + 1)
         if self._passages is not None:
             counts = self._firsts[ranks + 1] - self._firsts[ranks]
             firsts = np.append(0, np.cumsum(counts))
             documents = np.arange(firsts[-1]) + np.repeat(self._firsts[ranks] - firsts[:-1], counts)
-        return ProjectDayMemories(
-            documents, firsts, place.astype(np.int64), rank.astype(np.int64), valid_from, valid_until
-        )
-
-
-# A memory of no more is one passage: that much is compared whole (`used_pool`).
-ONE_PASSAGE_CODE_POINTS = 300
-ONE_PASSAGE_WORDS = 48
-# A sentence of fewer words goes with the next one, unless so many more of the memory have come together.
-_LEAST_WORDS = 8
-_WORDS_TOGETHER = 16
-# A longer sentence, or a text without any, is cut.
-_MOST_TOKENS = 40
-# To the end of a sentence and the space behind it, or of a line, or of the text: no code point is between two.
-_SENTENCE = r"(?s).+?(?:[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[」』”’)\]]*\s*|\n\s*|\z)"  # noqa: RUF001 - full-width marks
-_TOKENS = rf"\s*(?:\S+\s*){{1,{_MOST_TOKENS}}}"
-
-
-def is_long(content: pl.Expr) -> pl.Expr:
-    """Whether a text is looked at by passages: almost always it has several."""
-    # the words of others are not counted
-    many = pl.when(content.str.len_chars() > ONE_PASSAGE_CODE_POINTS).then(content)
-    return (many.str.count_matches(WORD) > ONE_PASSAGE_WORDS).fill_null(value=False)
-
-
-def passages(contents: pl.Series) -> pl.DataFrame:
-    """The passages of those long texts that have several, in order.
-
-    A passage is a sentence with the short ones before it: eight words or more, so that what is left of a text at its
-    end goes with the passage before. Lines end sentences, too, and what has no end is cut after forty words.
-
-    Args:
-        contents: texts without NULL.
-
-    Returns:
-        text (place in `contents`), passage, passage_at (code points of the text before it): sorted.
-    """
-    texts = contents.rename("content").to_frame().with_row_index("text").lazy().filter(is_long(pl.col("content")))
-    sentences = texts.select("text", pl.col("content").str.extract_all(_SENTENCE).alias("part")).explode("part")
-    parts = sentences.with_columns(pl.col("part").str.extract_all(_TOKENS)).explode("part").collect()
-    counted = parts.with_columns(
-        pl.col("part").str.count_matches(WORD).cast(pl.Int64).alias("words"),
-        pl.col("part").str.len_chars().cast(pl.Int64).alias("size"),
-    )
-    so_far, words = pl.col("words").cum_sum().over("text"), pl.col("words")
-    many_together = so_far // _WORDS_TOGETHER > (so_far - words) // _WORDS_TOGETHER
-    left = words.sum().over("text") - so_far
-    is_last = (left >= _LEAST_WORDS) & ((words >= _LEAST_WORDS) | many_together)
-    numbered = counted.with_columns(
-        is_last.cast(pl.Int64).alias("is_last"), (pl.col("size").cum_sum().over("text") - pl.col("size")).alias("at")
-    ).with_columns((pl.col("is_last").cum_sum().over("text") - pl.col("is_last")).alias("passage_number"))
-    whole = numbered.group_by("text", "passage_number", maintain_order=True).agg(
-        pl.col("part").str.join("").alias("raw"), pl.col("at").first()
-    )
-    space = pl.col("raw").str.len_chars() - pl.col("raw").str.strip_chars_start().str.len_chars()
-    return (
-        whole.select(
-            pl.col("text").cast(pl.Int64),
-            pl.col("raw").str.strip_chars().alias("passage"),
-            (pl.col("at") + space.cast(pl.Int64)).alias("passage_at"),
-        )
-        .filter(pl.len().over("text") > 1)
-        .sort("text", "passage_at")
-    )
-
-
-def compared_texts(contents: pl.Series) -> pl.DataFrame:
-    """What of each text is compared: its passages, or all of it where it is one.
-
-    Returns:
-        text (place in `contents`), read (what is compared), passage and passage_at (as above; NULL: all of it): by
-        text, then by place.
-    """
-    texts = contents.rename("content").to_frame().with_row_index("text").with_columns(pl.col("text").cast(pl.Int64))
-    found = passages(contents)
-    each = texts.join(found, on="text", how="left", maintain_order="left_right")
-    return each.select("text", pl.coalesce("passage", "content").alias("read"), "passage", "passage_at")
+        return ProjectDayMemories(documents, firsts, place.astype(np.int64), valid_from, valid_until)

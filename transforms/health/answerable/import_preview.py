@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.health.answerable.question_answers import LogCounts
+from slowwave.transforms.health.answerable.answer_counts import LogCounts
 from slowwave.transforms.imports.delivery_lines import CountedOutcome, RowCounts
 from slowwave.transforms.learning.params import AttemptParams
 

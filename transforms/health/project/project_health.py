@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.transforms.core.figures import count_with_noun
 from slowwave.transforms.core.frames import Frame, Lazy, framed
-from slowwave.transforms.core.glossary import count_with_noun
 from slowwave.transforms.core.vocabularies import FADING_STATES, HOLDING_TRENDS, SETTLED_STATUSES, VERDICTS
 from slowwave.transforms.evidence.echo.echo import normalise_text
 from slowwave.transforms.evidence.used.memories import STEPS

@@ -7,6 +7,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from slowwave.transforms.imports.adapter import Context, LeftOut, Located, Row
+from slowwave.transforms.imports.stores.cells import (
+    Cells,
+    json_cell,
+    moment,
+    others,
+    plain,
+    required_text,
+    text,
+)
 from slowwave.transforms.imports.stores.change_log import (
     Fact,
     LostMemory,
@@ -15,15 +24,6 @@ from slowwave.transforms.imports.stores.change_log import (
     StoredMemory,
     StoreTable,
     unreadable_fact,
-)
-from slowwave.transforms.imports.stores.store_state import (
-    Cells,
-    json_cell,
-    moment,
-    others,
-    plain,
-    required_text,
-    text,
 )
 from slowwave.transforms.landing.coerce import Unfit
 

@@ -18,7 +18,8 @@ from typing import Any
 
 from slowwave.transforms.imports.adapter import Context, LeftOut, Located, Made, Record, Refused, Row, Undecided
 from slowwave.transforms.imports.secrets import clean_value
-from slowwave.transforms.imports.stores.store_state import ReadBefore, SeenMemory, describe_row
+from slowwave.transforms.imports.stores.cells import describe_row
+from slowwave.transforms.imports.stores.store_state import ReadBefore, SeenMemory
 from slowwave.transforms.landing.coerce import json_text
 
 # ------------------------------------------------------------------------------------------

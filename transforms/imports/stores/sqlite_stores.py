@@ -8,6 +8,17 @@ from typing import Any
 
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.imports.adapter import Context, LeftOut, Located, Row
+from slowwave.transforms.imports.stores.cells import (
+    Cells,
+    json_cell,
+    json_list,
+    microseconds,
+    moment,
+    others,
+    plain,
+    required_text,
+    text,
+)
 from slowwave.transforms.imports.stores.change_log import (
     Fact,
     LostMemory,
@@ -19,17 +30,6 @@ from slowwave.transforms.imports.stores.change_log import (
     unreadable_fact,
 )
 from slowwave.transforms.imports.stores.memory_files import without_scores
-from slowwave.transforms.imports.stores.store_state import (
-    Cells,
-    json_cell,
-    json_list,
-    microseconds,
-    moment,
-    others,
-    plain,
-    required_text,
-    text,
-)
 from slowwave.transforms.landing.coerce import Unfit, json_text
 
 # ------------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from typing import Any
 
 from slowwave.transforms.landing.coerce import json_text
 from slowwave.transforms.landing.delivered_rows import DeliveredRows, RecordRows, is_value
-from slowwave.transforms.landing.mapping.rules import FIELDS, FieldMapping, Rule, convert_value
+from slowwave.transforms.landing.mapping.contract import FIELDS, convert_value
+from slowwave.transforms.landing.mapping.rules import FieldMapping, Rule
 from slowwave.transforms.landing.mapping.shape import explode_row, number_row, value_at, without
 
 PROVENANCE = "provenance"

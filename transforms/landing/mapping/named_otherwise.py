@@ -16,7 +16,7 @@ from slowwave.transforms.core.schema import choose_columns
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.coerce import coerce_column
 from slowwave.transforms.landing.delivered_rows import DeliveredRows, has_value
-from slowwave.transforms.landing.mapping.rules import FIELDS, convert_value
+from slowwave.transforms.landing.mapping.contract import FIELDS, convert_value
 from slowwave.transforms.landing.tables import Interactions
 
 # Under which other names producers have the fields of the contract: declared here, once.

@@ -11,9 +11,9 @@ from typing import Any
 from slowwave.transforms.core.exact_json import parse_json_text
 from slowwave.transforms.core.times import EPOCH_MILLISECONDS_FROM
 from slowwave.transforms.core.vocabularies import LandedTable
+from slowwave.transforms.landing.mapping.contract import FIELDS, FIELDS_OF, MAPPABLE
 from slowwave.transforms.landing.mapping.messages import is_dialogue
 from slowwave.transforms.landing.mapping.named_otherwise import LIKELY_NAMES, SURE_NAMES, fits, plain
-from slowwave.transforms.landing.mapping.rules import FIELDS, FIELDS_OF, MAPPABLE
 from slowwave.transforms.landing.mapping.unknown_fields import UnknownField, UnknownFields
 
 _PLAIN = {plain(name): name for name in reversed(MAPPABLE)}

@@ -10,9 +10,9 @@ from typing import Any
 from slowwave.transforms.core.exact_json import parse_json_text
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.delivered_rows import DeliveredRows, FrameRows, has_value, is_value
+from slowwave.transforms.landing.mapping.contract import FIELDS
 from slowwave.transforms.landing.mapping.mapped_rows import MappedRows
 from slowwave.transforms.landing.mapping.messages import is_conversation, last_of, turns_of
-from slowwave.transforms.landing.mapping.rules import FIELDS
 
 _SAMPLES = 5
 _MOST_NAMES = 1_000

@@ -5,8 +5,8 @@
 --   is_unused – injected `at_least` times or more, and not used; use_state – used, not_used, undetectable or unproven;
 --   content – its text
 -- params: agent=%; at_least=10; project=%; since=1900-01-01; tag=%; until=9999-12-31; user=%
--- `since` and `until` are days, both included. Of a not_used memory hardly a use is expected, and had each injection
--- used it, one should have been found. Of undetectable and unproven ones nothing can be said.
+-- `since` and `until` are days, both included. Had half of its injections used a not_used memory, a use should have been
+-- found; it may be used at times. Of undetectable and unproven ones nothing can be said.
 WITH given AS (
     SELECT
         r.memory_id,

@@ -4,7 +4,7 @@
 --   injected_use_expected (interactions) – were given it and may have used it, all probabilities; detectability (0-1) – how many uses are found;
 --   cited_count (interactions) – whose answer names it all the same; content – its text
 -- params: at_least=5
--- Hardly a use of them is expected, and had each injection used them, one should have been found; of others `memory_health.use_state` says why nothing can be said.
+-- Had half of their injections used them, a use should have been found; of others `memory_health.use_state` says why nothing can be said.
 SELECT
     memory_id,
     project,

@@ -20,8 +20,6 @@ FROM (
     UNION
     SELECT run_id, as_of FROM attempts_by_injection
     UNION
-    SELECT run_id, as_of FROM effects
-    UNION
     SELECT run_id, as_of FROM heuristics
     UNION
     SELECT run_id, as_of FROM untried_strategies

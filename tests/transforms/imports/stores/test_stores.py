@@ -24,9 +24,10 @@ from store_rows import (
 
 from slowwave.transforms.imports.adapter import Row
 from slowwave.transforms.imports.stores.alma import ALMA_STORE
+from slowwave.transforms.imports.stores.cells import TooLong
 from slowwave.transforms.imports.stores.change_log import Store
 from slowwave.transforms.imports.stores.sqlite_stores import ASTROCYTE_STORE, ATOCORE_STORE, LANGGRAPH_STORE, MEM0_STORE
-from slowwave.transforms.imports.stores.store_state import StoreSnapshot, TooLong
+from slowwave.transforms.imports.stores.store_state import StoreSnapshot
 
 US = 1_772_366_400_000_001  # 2026-03-01 12:00:00.000001
 

@@ -11,6 +11,7 @@ from slowwave.transforms.core.compiled import compile_kernel
 
 # A square and a weight in one integer, as in `shared_stems`.
 _SQUARE = 24
+_WEIGHT = (1 << _SQUARE) - 1
 _HALF, _LOW = 32, (1 << 32) - 1
 _ANSWER, _PROMPT, _BOTH = 0, 1, 2
 _TEXTS = 4

@@ -37,8 +37,7 @@ class ComparedPools:
     `pool` is of each row, `document_pool` of each document; `text`, by document, is its place in `contents`;
     `memory`, by document, is whose passage it is; `at` is when, by row; `size`, by pool, how many memories it has;
     `stems` is how many stems there are.
-    Memory m was eligible in the spans from `first_span[m]` to `first_span[m + 1]`; memories with one text are one here,
-    and `span_rank` says which a span is of.
+    Memory m was eligible in the spans from `first_span[m]` to `first_span[m + 1]`.
     """
 
     pool: Integers
@@ -52,7 +51,6 @@ class ComparedPools:
     stems: int
     size: Integers
     first_span: Integers
-    span_rank: Integers
     valid_from: Integers
     valid_until: Integers
 

@@ -16,7 +16,7 @@ from slowwave.transforms.core.compiled import kernel
 from slowwave.transforms.evidence.used.ranking.meanings import meaning_sums
 from slowwave.transforms.language.inflection import uninflected
 from slowwave.transforms.language.terms import word_counts
-from slowwave.transforms.language.text_windows import WORD
+from slowwave.transforms.language.word_runs import WORD
 from slowwave.transforms.language.word_vectors import WordVectors
 
 _BEGINNING, _RUN = 5, 4
